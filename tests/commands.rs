@@ -32,6 +32,7 @@ mod scale;
 mod selective;
 mod signals;
 mod survival;
+mod travel;
 mod uncontrolled;
 mod wakeups;
 mod watchpoints;

@@ -11,7 +11,7 @@ use std::path::Path;
 fuzz_target!(|bytes: &[u8]| {
     let Ok(finding) = serde_json::from_slice::<Finding>(bytes) else { return };
     black_box(racehunter_explain::plan_of(&finding.schedule));
-    for format in [Format::Human, Format::Short, Format::Json, Format::Github, Format::Sarif] {
+    for format in Format::ALL {
         let mut reporter = Reporter::new(Vec::new(), format);
         reporter.finding(&finding).and_then(|()| reporter.finish()).expect("memory takes it");
     }

@@ -21,6 +21,24 @@ pub struct Finding {
     pub notes: Vec<String>,
     #[serde(default)]
     pub met: bool,
+    #[serde(default)]
+    pub cause: Option<String>,
+    #[serde(default)]
+    pub variant_of: Option<String>,
+    #[serde(default)]
+    pub steps: Vec<Step>,
+}
+
+/// A step of the interleaving.
+#[derive(Clone, Debug, Deserialize)]
+#[expect(missing_docs, reason = "the contract documents them")]
+pub struct Step {
+    pub thread: u32,
+    pub what: String,
+    #[serde(default)]
+    pub number: u64,
+    #[serde(default)]
+    pub matters: bool,
 }
 
 /// A place in the source that takes part in a finding.

@@ -127,6 +127,7 @@ impl Kit {
     pub fn copy_to(&self, home: &Path) -> Result<PathBuf> {
         let (bin, lib) = (home.join("bin"), home.join("lib/racehunter"));
         fs::create_dir_all(&bin)?;
+        fs::create_dir_all(&lib)?;
         for entry in fs::read_dir(self.lib())? {
             let entry = entry?;
             if entry.file_type()?.is_file() {

@@ -1,5 +1,5 @@
 //! The commands for developers: `cargo xtask
-//! build|install|demo|demo-rust|test|architecture|browser|targets|probes|chaos|real|oracle|bench`.
+//! build|install|dist|demo|demo-rust|test|architecture|browser|targets|probes|chaos|real|oracle|bench`.
 //!
 //! This program installs everything that the project needs beyond a Rust toolchain and a C compiler, or names it in
 //! one line where that is not possible. See [`packages`] for the list, and [`build`] for how the parts fit together.
@@ -9,6 +9,7 @@ mod architecture;
 mod browser;
 mod build;
 mod demo;
+mod dist;
 mod packages;
 mod shell;
 mod test;
@@ -36,6 +37,7 @@ usage: cargo xtask COMMAND
   browser   look at the page of `racehunter report --html` in headless Chromium: it renders, reacts, and fits
   build     build the command, the runtime and the compiler plugin into target/racehunter
   install   build, and put racehunter, racehunter-cc, racehunter-c++ and cargo-racehunter on the PATH ($CARGO_HOME/bin)
+  dist      build, and make a tarball, a Debian package and their checksums in target/dist, for machines without a toolchain
   bench     measure: `cargo xtask bench micro`; schedules until a bug shows: `cargo xtask bench hunt [--seeds N] [--runs N]
             [--analysis A]... [NAME...]`; methods side by side, and long executions: `cargo xtask bench tables
             [--runs N] [--time T] [--table N]... [NAME...]`; verdicts of `racehunter scan`: `cargo xtask bench static
@@ -80,6 +82,7 @@ fn run() -> Result<()> {
             Ok(())
         }
         ["install"] => install(),
+        ["dist"] => dist::run(&Kit::build()?),
         ["targets" | "chaos" | "real" | "probes", ..] => show(&words),
         ["oracle", options @ ..] => oracle(options),
         ["bench", "static", rest @ ..] => show(&[&["scan"], rest].concat()),

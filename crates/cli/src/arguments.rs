@@ -4,6 +4,7 @@ mod values;
 
 pub use values::{Approximation, Color, Counted, Detector, MessageFormat, Statuses, Threads, Where};
 
+use crate::suites::Framework;
 use crate::voice::Voice;
 use clap::{Args, Parser, Subcommand};
 use racehunter_analyses::{BoundKind, Options, Races, Reduction, Setting, Strategy, Technique};
@@ -27,6 +28,7 @@ First steps:
   racehunter hunt test.c              compile a file and hunt in it
   make CC=\"racehunter cc\"            build a project
   racehunter hunt ./test -- ARGUMENTS hunt in what was built
+  racehunter list                     what was found, one line each
   racehunter replay ID --gdb          go through the schedule of a finding in gdb
   racehunter report --html -o r.html  everything that was found, as one page
   racehunter doctor                   when something does not work
@@ -42,10 +44,18 @@ pub const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 findings, 2 usage o
 pub enum Command {
     /// Hunt for bugs in a program, or in a source file that is compiled first
     Hunt(Hunt),
+    /// Hunt in each case of a test suite by itself: GoogleTest, Catch2, CTest, or plain programs
+    Test(Test),
     /// Show a finding again
     Replay(Replay),
     /// Write what was found as one page, or again in another form
     Report(Report),
+    /// List what was found, one line each
+    List(List),
+    /// Let a finding be reported without counting, and say why
+    Suppress(Suppress),
+    /// Put a finding, its program and its sources into one file that replays on another machine
+    Bundle(Bundle),
     /// Join the parts of a divided hunt
     Merge(Merge),
     /// Run a program once and record what its threads do
@@ -401,8 +411,11 @@ pub struct Scan {
 #[derive(Args, Debug)]
 #[command(args_override_self = true)]
 pub struct Replay {
-    /// The finding, or the beginning of its id
+    /// The finding, or the beginning of its id; or a file of `racehunter bundle`
     pub id: String,
+    /// The program, if it is not where it was [default: there, or a file with the same build id here or below]
+    #[arg(long, value_name = "PATH")]
+    pub program: Option<PathBuf>,
     /// Number of replays
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub times: u32,
@@ -455,6 +468,110 @@ pub struct Report {
     #[arg(value_name = "DIR")]
     pub directory: Option<PathBuf>,
     /// The same directory, as an option
+    #[arg(long, value_name = "DIR", default_value = ".racehunter")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `test`.
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_CODES, args_override_self = true)]
+pub struct Test {
+    /// Test programs that were built for RaceHunter
+    #[arg(value_name = "PROGRAM", required_unless_present = "ctest")]
+    pub programs: Vec<PathBuf>,
+    /// What the programs were written with
+    #[arg(long, value_name = "KIND", value_enum, default_value_t = Framework::Auto)]
+    pub framework: Framework,
+    /// Hunt in the tests that CTest knows in this build directory
+    #[arg(long, value_name = "DIR")]
+    pub ctest: Option<PathBuf>,
+    /// Only the cases with this text in their names
+    #[arg(long, value_name = "TEXT")]
+    pub filter: Option<String>,
+    /// Also write the results as JUnit's XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Cases at the same time [default: number of processors]
+    #[arg(long, short, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Time for each case, such as 10s
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub time: Option<Duration>,
+    /// Executions of each case, at most
+    #[arg(long, value_name = "N")]
+    pub runs: Option<u64>,
+    /// Seed of all random choices
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
+    /// How schedules are chosen, as for `hunt`
+    #[arg(long, value_name = "NAME")]
+    pub analysis: Option<String>,
+    /// End each case at its first finding
+    #[arg(long)]
+    pub stop_on_first: bool,
+    /// A case that was not explored completely is unclear
+    #[arg(long)]
+    pub require_complete: bool,
+    /// Where findings are kept
+    #[arg(long, value_name = "DIR", default_value = ".racehunter")]
+    pub out: PathBuf,
+    /// Arguments of the programs, besides those that choose a case
+    #[arg(last = true)]
+    pub arguments: Vec<String>,
+}
+
+/// Arguments of `list`.
+#[derive(Args, Debug)]
+#[command(args_override_self = true)]
+pub struct List {
+    /// Form of the results
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
+    pub message_format: MessageFormat,
+    /// When to use colours
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+    /// The --out directory of the hunt
+    #[arg(value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// The same directory, as an option
+    #[arg(long, value_name = "DIR", default_value = ".racehunter")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `suppress`.
+#[derive(Args, Debug)]
+#[command(args_override_self = true)]
+pub struct Suppress {
+    /// The findings, or the beginnings of their ids
+    #[arg(value_name = "ID", required_unless_present = "all", conflicts_with = "all")]
+    pub ids: Vec<String>,
+    /// All findings that count: a baseline, from which on new ones are noticed
+    #[arg(long)]
+    pub all: bool,
+    /// Why they do not matter: it is reported along with them
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+    /// The file to add them to
+    #[arg(long, value_name = "FILE", default_value = crate::config::BASELINE)]
+    pub baseline: PathBuf,
+    /// Where findings are kept
+    #[arg(long, value_name = "DIR", default_value = ".racehunter")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `bundle`.
+#[derive(Args, Debug)]
+#[command(args_override_self = true)]
+pub struct Bundle {
+    /// The finding, or the beginning of its id
+    pub id: String,
+    /// The file to write [default: ID.rhbundle]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The program, if it is not where it was
+    #[arg(long, value_name = "PATH")]
+    pub program: Option<PathBuf>,
+    /// Where findings are kept
     #[arg(long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
 }

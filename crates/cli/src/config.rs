@@ -13,12 +13,14 @@ use std::path::{Path, PathBuf};
 
 /// The file, in this directory or in one above it.
 const NAME: &str = "racehunter.toml";
+/// Findings that do not count, beside it: `racehunter suppress` adds to this file.
+pub const BASELINE: &str = "racehunter-baseline.toml";
 /// Names another file, or none when it is empty.
 const VARIABLE: &str = "RACEHUNTER_CONFIG";
 /// Begins the name of every variable that stands for an option.
 const PREFIX: &str = "RACEHUNTER_";
 /// Commands whose options can be set.
-const COMMANDS: [&str; 6] = ["hunt", "replay", "report", "merge", "record", "predict"];
+const COMMANDS: [&str; 9] = ["hunt", "replay", "list", "suppress", "bundle", "report", "merge", "record", "predict"];
 
 /// What the file says.
 #[derive(Debug, Default)]
@@ -33,25 +35,30 @@ pub struct Config {
 }
 
 impl Config {
-    /// Looks for the file and reads it. Without a file everything is as it is by default.
+    /// Looks for the file and reads it, and the baseline. Without a file everything is as it is by default.
     pub fn load() -> Result<Self> {
         let named = std::env::var_os(VARIABLE);
-        let path = match &named {
-            Some(name) if name.is_empty() => None,
-            Some(name) => Some(PathBuf::from(name)),
-            None => std::env::current_dir().ok().and_then(|directory| find(&directory)),
-        };
-        let Some(path) = path else { return Ok(Self::default()) };
-        if named.is_none() && !std::fs::metadata(&path).is_ok_and(|found| files::is_own(&found)) {
-            let name = path.display();
-            eprintln!(
-                "warning: `{name}` belongs to another user, and is not read; {VARIABLE}={name} says that it is to be"
-            );
+        if named.as_ref().is_some_and(|name| name.is_empty()) {
             return Ok(Self::default());
         }
-        let text = files::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
-        let text = String::from_utf8(text).with_context(|| format!("`{}` is not text", path.display()))?;
-        Self::parse(path, &text)
+        let here = std::env::current_dir().ok();
+        let beside = |name: &str| here.as_deref().and_then(|directory| find(directory, name));
+        let path = named.as_ref().map(PathBuf::from).or_else(|| beside(NAME));
+        let mut config = match path.as_deref().map(|path| trusted(path, named.is_some())) {
+            Some(Some(text)) => Self::parse(path.clone().unwrap_or_default(), &text?)?,
+            Some(None) | None => Self::default(),
+        };
+        let baseline = match &named {
+            Some(_) => path.map(|path| path.with_file_name(BASELINE)).filter(|path| path.is_file()),
+            None => beside(BASELINE),
+        };
+        if let Some(baseline) = baseline
+            && let Some(text) = trusted(&baseline, named.is_some())
+        {
+            let known = Suppressions::read(&baseline.display().to_string(), &text?)?;
+            config.suppressions = config.suppressions.and(known);
+        }
+        Ok(config)
     }
 
     fn parse(path: PathBuf, text: &str) -> Result<Self> {
@@ -144,8 +151,21 @@ impl Config {
     }
 }
 
-fn find(directory: &Path) -> Option<PathBuf> {
-    directory.ancestors().map(|directory| directory.join(NAME)).find(|path| path.is_file())
+/// What a file says; nothing when it belongs to another user, and nobody has named it.
+fn trusted(path: &Path, is_named: bool) -> Option<Result<String>> {
+    let name = path.display();
+    if !is_named && !std::fs::metadata(path).is_ok_and(|found| files::is_own(&found)) {
+        eprintln!(
+            "warning: `{name}` belongs to another user, and is not read; {VARIABLE}={name} says that it is to be"
+        );
+        return None;
+    }
+    let text = files::read(path).with_context(|| format!("cannot read `{name}`"));
+    Some(text.and_then(|text| String::from_utf8(text).with_context(|| format!("`{name}` is not text"))))
+}
+
+fn find(directory: &Path, name: &str) -> Option<PathBuf> {
+    directory.ancestors().map(|directory| directory.join(name)).find(|path| path.is_file())
 }
 
 /// Whether an option takes a value.

@@ -3,7 +3,7 @@
 use crate::arguments::{Detector, Hunt};
 use crate::exit::{Exit, advise, render};
 use crate::interrupts::Interrupts;
-use crate::output::reporter;
+use crate::output::{replay_options, reporter};
 use crate::watch::HuntWatch;
 use anyhow::{Context as _, Result};
 use racehunter_analyses::Claims;
@@ -29,7 +29,8 @@ pub fn run(arguments: &Hunt, named: &Path, suppressions: &Suppressions) -> Resul
     let budget = budget(arguments);
     // Those that run freely change files for all to see, and wait by the clock: one at a time does not disturb others.
     let jobs = if arguments.free_running { arguments.jobs.unwrap_or(1) } else { jobs(arguments.jobs) };
-    let reporter = reporter(arguments.message_format, arguments.color.into());
+    let reporter =
+        reporter(arguments.message_format, arguments.color.into()).replay_options(replay_options(&arguments.out));
     let mut watch = HuntWatch::new(arguments, jobs, budget.runs, reporter);
     let path = target::prepare(named, arguments.cflags.as_deref(), &arguments.out, arguments.selective)?;
     watch.note(|| notes::program(&path));

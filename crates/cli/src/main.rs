@@ -5,12 +5,14 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod bundle;
 mod config;
 mod doctor;
 mod exit;
 mod generate;
 mod hunt;
 mod interrupts;
+mod list;
 mod merge;
 mod output;
 mod predict;
@@ -18,6 +20,9 @@ mod record;
 mod replay;
 mod report;
 mod scan;
+mod suites;
+mod suppress;
+mod test;
 mod trace;
 mod voice;
 mod watch;
@@ -68,6 +73,10 @@ fn run(words: Vec<OsString>) -> anyhow::Result<Exit> {
         Command::Merge(arguments) => merge::run(&arguments, suppressions),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Report(arguments) => report::run(&arguments, suppressions),
+        Command::Test(arguments) => test::run(&arguments),
+        Command::List(arguments) => list::run(&arguments, suppressions),
+        Command::Suppress(arguments) => suppress::run(&arguments, suppressions),
+        Command::Bundle(arguments) => bundle::run(&arguments),
         Command::Record(arguments) => record::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments, suppressions),
         Command::Scan(arguments) => scan::run(&arguments),

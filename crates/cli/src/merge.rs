@@ -4,7 +4,7 @@ use crate::arguments::Merge;
 use crate::exit::Exit;
 use crate::hunt::exit;
 use crate::interrupts::Interrupts;
-use crate::output::reporter;
+use crate::output::{replay_options, reporter};
 use anyhow::{Context as _, Result};
 use racehunter_hunter::{Suppressions, merge, store};
 use racehunter_report::notes;
@@ -17,7 +17,8 @@ pub fn run(arguments: &Merge, suppressions: &Suppressions) -> Result<Exit> {
         arguments.voice.note(|| notes::part(*number, parts.of, directory, kept.coverage.executions, findings));
     }
     let merged = parts.join(suppressions)?;
-    let mut reporter = reporter(arguments.message_format, arguments.color.into());
+    let options = replay_options(&arguments.out);
+    let mut reporter = reporter(arguments.message_format, arguments.color.into()).replay_options(options);
     for stored in &merged.findings {
         store::save(&arguments.out, stored)?;
         reporter.finding(&stored.finding).context("cannot write the results")?;

@@ -1,8 +1,10 @@
 //! Where results go.
 
 use crate::arguments::MessageFormat;
+use racehunter_hunter::{files, shell};
 use racehunter_report::{ColorChoice, Reporter};
 use std::io::{IsTerminal as _, Stdout, Write, stdout};
+use std::path::Path;
 
 /// A reporter to standard output.
 pub fn reporter(format: MessageFormat, color: ColorChoice) -> Reporter<Stdout> {
@@ -16,6 +18,14 @@ pub fn reporter_to<W: Write>(out: W, format: MessageFormat, color: ColorChoice) 
     let root = std::env::current_dir().unwrap_or_default();
     let color = color.resolve(stdout().is_terminal());
     Reporter::new(out, format.into()).color(color).width(width).source_root(root)
+}
+
+/// The options by which `racehunter replay` finds what is kept in a directory.
+pub fn replay_options(out: &Path) -> String {
+    match out == Path::new(files::DEFAULT_OUT) {
+        true => String::new(),
+        false => format!(" --out {}", shell::quote(&out.to_string_lossy())),
+    }
 }
 
 /// How wide the terminal is, if standard output is one.

@@ -216,7 +216,7 @@ pub fn run(arguments: &Arguments, suppressions: &Suppressions) -> Result<Exit> {
     summary.took(begin.elapsed());
     let text = match arguments.message_format {
         MessageFormat::Json => summary.json()?,
-        MessageFormat::Sarif => String::new(),
+        MessageFormat::Sarif | MessageFormat::Junit => String::new(),
         _ => summary.text(),
     };
     reporter.finish().context(cannot)?;

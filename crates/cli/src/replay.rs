@@ -3,17 +3,31 @@
 use crate::arguments::Replay;
 use crate::exit::Exit;
 use crate::interrupts::Interrupts;
-use crate::output::reporter;
+use crate::output::{replay_options, reporter};
 use crate::watch::Watch;
 use anyhow::{Context as _, Result};
-use racehunter_hunter::{Clock, Debugging, Hunter, Setup, Stored, Subject, debug_replay, store};
+use racehunter_hunter::{
+    Clock, Debugging, Hunter, Setup, Stored, Subject, bundle, debug_replay, files, locate, sources, store,
+};
 use racehunter_launch::{Backend, Shared};
 use racehunter_report::notes;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Runs the schedule of a finding again, as often as asked.
 pub fn run(arguments: &Replay) -> Result<Exit> {
-    let stored = store::load(&arguments.out, &arguments.id)?;
+    let bundled = match arguments.is_bundle() {
+        true => Some(bundle::unpack(Path::new(&arguments.id))?),
+        false => None,
+    };
+    let mut stored = match &bundled {
+        Some(bundled) => bundled.stored.clone(),
+        None => store::load(&arguments.out, &arguments.id)?,
+    };
+    stored.program = match &arguments.program {
+        Some(program) => locate::named(&stored, program)?,
+        None => locate::program(&stored, &around(&arguments.out))?,
+    };
     let Stored { program, arguments: words, input, checks_output, .. } = stored.clone();
     let interrupts = Interrupts::catch()?;
     let default = if arguments.gdb { Backend::Threads } else { Backend::Fibers };
@@ -39,12 +53,35 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
         };
         return Ok(Exit::of(debug_replay(&stored, &finding, &how)?));
     }
-    let replayed = hunter.replay(&stored, arguments.times, &mut watch)?;
+    let mut replayed = hunter.replay(&stored, arguments.times, &mut watch)?;
+    replayed.finding.notes.extend(sources::changed(&stored));
     if let Some(signal) = interrupts.signal().filter(|_| replayed.interrupted) {
         eprintln!("{}", notes::interrupted_replays(replayed.shown, arguments.times));
         return Ok(Exit::Interrupted(signal));
     }
-    let mut reporter = reporter(arguments.message_format, arguments.color.into());
+    let copies = bundled.as_ref().map_or_else(Vec::new, |bundled| bundled.sources.clone());
+    let mut reporter = reporter(arguments.message_format, arguments.color.into())
+        .replay_options(replay_options(&arguments.out))
+        .source_copies(copies);
     reporter.finding(&replayed.finding).and_then(|()| reporter.finish()).context("cannot write the results")?;
     Ok(if replayed.finding.confirmed { Exit::Clean } else { Exit::Findings })
+}
+
+/// Where the program of a finding is looked for when it is not where it was: in this directory, and in the one that has the
+/// findings.
+pub fn around(out: &Path) -> Vec<PathBuf> {
+    let mut around = vec![PathBuf::from(".")];
+    if out != Path::new(files::DEFAULT_OUT) {
+        around.extend(out.parent().filter(|parent| !parent.as_os_str().is_empty()).map(Path::to_path_buf));
+        around.push(out.to_path_buf());
+    }
+    around
+}
+
+impl Replay {
+    /// Whether a file is to be replayed, and not a finding of the directory.
+    fn is_bundle(&self) -> bool {
+        let path = Path::new(&self.id);
+        path.is_file() && path.extension().is_some_and(|extension| extension == bundle::EXTENSION)
+    }
 }

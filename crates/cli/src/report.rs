@@ -2,11 +2,11 @@
 
 use crate::arguments::{Color, Report};
 use crate::exit::{Exit, advise};
-use crate::output::reporter_to;
+use crate::output::{replay_options, reporter_to};
 use anyhow::{Context as _, Result, bail};
 use racehunter_finding::Finding;
 use racehunter_hunter::campaign::{self, Kept};
-use racehunter_hunter::{Error, Stored, Suppressions, files, shell, store};
+use racehunter_hunter::{Error, Stored, Suppressions, files, shell, sources, store};
 use racehunter_report::html::{Hunted, Page, Shown, page};
 use racehunter_report::notes;
 use std::io::Write;
@@ -18,6 +18,9 @@ pub fn run(arguments: &Report, suppressions: &Suppressions) -> Result<Exit> {
     let out = arguments.directory.as_ref().unwrap_or(&arguments.out);
     let mut findings: Vec<Stored> = store::all(out)?.into_iter().filter_map(readable).collect();
     findings.iter_mut().for_each(|stored| suppressions.apply(&mut stored.finding));
+    for stored in &mut findings {
+        stored.finding.notes.extend(sources::changed(stored));
+    }
     findings.sort_by_key(|stored| (!stored.finding.counts(), stored.finding.execution));
     let campaigns = match campaign::directory(out).is_dir() {
         true => {
@@ -53,7 +56,7 @@ pub fn run(arguments: &Report, suppressions: &Suppressions) -> Result<Exit> {
         (Some(_), Color::Auto) => Color::Never,
         (_, color) => color,
     };
-    let mut reporter = reporter_to(sink, arguments.message_format, color.into());
+    let mut reporter = reporter_to(sink, arguments.message_format, color.into()).replay_options(replay_options(out));
     for stored in &findings {
         reporter.finding(&stored.finding).context("cannot write the report")?;
     }

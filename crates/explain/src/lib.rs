@@ -8,12 +8,15 @@
 //! Start at [`Explainer::finding`].
 #![forbid(unsafe_code)]
 
+mod cause;
+mod deadlock;
 mod escapes;
 mod meeting;
 mod memory;
 mod misuse;
 mod panics;
 mod place;
+mod relevance;
 mod steps;
 mod threads;
 mod values;
@@ -24,12 +27,13 @@ use racehunter_analyses::simplify;
 use racehunter_explore::{Bug, Descriptor, Effort, Execution, Executor, ExecutorError, Outcome, Plan, Switch};
 use racehunter_finding::{Finding, Held, Object, Schedule, ScheduledSwitch, Site, fingerprint};
 use racehunter_log::{
-    AccessMode, Address, Blockage, Entry, Escape, Event, EventNumber, TRACES_OF_LINKS, TRACES_OF_NETWORK,
-    TRACES_OF_PORTS, TRACES_OF_PROCESSES, ThreadId, Wait, entries,
+    AccessMode, Entry, Escape, Event, EventNumber, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS,
+    TRACES_OF_PROCESSES,
 };
 use racehunter_report::messages;
 use racehunter_symbols::Symbols;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use threads::Threads;
 
@@ -56,6 +60,8 @@ pub struct Explainer<'a> {
 pub const PATIENCE: Duration = Duration::MAX;
 /// Events of the executions of a minimisation, at most.
 const EVENTS: u64 = 300_000_000;
+/// Events of an execution that is short enough to log all its allocations and stacks, not only the memory that a bug is about.
+const SHORT: u64 = 20_000;
 /// Events that an execution counts for that did not come to its end, nor to count them: it has used up another limit.
 const UNFINISHED: u64 = 20_000_000;
 
@@ -135,6 +141,9 @@ impl Explainer<'_> {
         if tried < REPLAYS {
             finding.notes.push(messages::not_replayed());
         }
+        if !finding.confirmed {
+            finding.cause = None;
+        }
         finding.execution = execution;
         finding.preemptions = u32::try_from(preemptions).unwrap_or(u32::MAX);
         finding.schedule = schedule(&plan);
@@ -165,6 +174,9 @@ impl Explainer<'_> {
         finding.met = met.is_some();
         finding.replayed = [if met.is_some() { REPLAYS } else { 0 }, REPLAYS];
         finding.confirmed = met.is_some();
+        if met.is_none() {
+            finding.cause = None;
+        }
         finding.execution = execution;
         let preemptions = met.as_ref().map_or(0, |met| met.preemptions);
         finding.preemptions = u32::try_from(preemptions).unwrap_or(u32::MAX);
@@ -178,16 +190,19 @@ impl Explainer<'_> {
         let mut finding = self.describe(unreplayable, bug);
         finding.execution = execution;
         finding.replayed = [0, REPLAYS];
+        finding.cause = None;
         finding.notes.push(messages::seen_freely());
         finding
     }
 
-    /// Follows the schedule of a known finding; returns it as it shows now, or nothing when it does not.
+    /// Follows the schedule of a known finding; returns it as it shows now, or nothing when it does not. `has_sources` says
+    /// whether the sources are still what they were.
     pub fn again(
         &self,
         executor: &mut dyn Executor,
         plan: &Plan,
         known: &Finding,
+        has_sources: bool,
     ) -> Result<Option<Finding>, ExecutorError> {
         let execution = run_one(executor, plan)?;
         let mut bugs = execution.bugs();
@@ -201,7 +216,16 @@ impl Explainer<'_> {
         for bug in bugs {
             let explained = self.replay(executor, plan, &bug)?;
             let mut finding = self.describe(&explained, &bug);
-            if finding.id == known.id {
+            let is_same = || (!has_sources || is_gone(&finding)) && is_at_the_same_places(&finding, known);
+            if finding.id == known.id || is_same() {
+                if finding.id != known.id {
+                    // Names come from the sources: those that it had are right.
+                    finding.id.clone_from(&known.id);
+                    finding.message.clone_from(&known.message);
+                    finding.object.clone_from(&known.object);
+                    finding.cause.clone_from(&known.cause);
+                    finding.steps.clone_from(&known.steps);
+                }
                 finding.execution = known.execution;
                 finding.preemptions = known.preemptions;
                 finding.schedule = known.schedule.clone();
@@ -235,7 +259,8 @@ impl Explainer<'_> {
                 .map(|race| (race.address, u64::from(race.first.size.max(race.second.size)).max(1))),
             _ => None,
         };
-        run_one(executor, &Plan { explain: Some(watch.unwrap_or_default()), ..plan.clone() })
+        let allocations = before.events <= SHORT;
+        run_one(executor, &Plan { explain: Some(watch.unwrap_or_default()), allocations, ..plan.clone() })
     }
 
     /// The finding of an explained execution; what only the campaign knows is left open.
@@ -250,6 +275,8 @@ impl Explainer<'_> {
             forms: RefCell::default(),
             blocks: std::cell::OnceCell::new(),
             variables: RefCell::default(),
+            topic: RefCell::default(),
+            nearest: RefCell::default(),
         };
         let mut finding = Finding {
             id: String::new(),
@@ -267,19 +294,27 @@ impl Explainer<'_> {
             notes: Vec::new(),
             met: false,
             suppressed: None,
+            cause: None,
+            variant_of: None,
         };
         let culprit = match bug {
             Bug::Race(first, second) => memory::describe_race(&places, *first, *second, &mut finding),
             Bug::DoubleFree(first, second) => memory::describe_double_free(&places, *first, *second, &mut finding),
             Bug::Misuse(what, code) => misuse::describe(&places, *what, *code, &mut finding),
-            Bug::Deadlock(_) => describe_deadlock(&places, &mut finding),
+            Bug::Deadlock(_) => deadlock::describe(&places, &mut finding),
             Bug::Assertion(message, file, line) => describe_assertion(&places, message, file, *line, &mut finding),
             Bug::Crash(signal, code) => describe_crash(&places, *signal, *code, &mut finding),
             Bug::Panic(file, line) => panics::describe(&places, file, *line, &mut finding),
             Bug::ExitStatus(_) => describe_end(&places, racehunter_finding::Kind::ExitStatus, &mut finding),
             Bug::Output(_) => describe_end(&places, racehunter_finding::Kind::Output, &mut finding),
         };
-        finding.steps = steps::steps(&places, culprit);
+        let mut steps = steps::steps(&places, culprit);
+        relevance::note_what_failed(&places, &finding);
+        let cause = cause::of(&places, &finding, &steps);
+        let cited = cause.as_ref().map_or(&[][..], |cause| &cause.steps);
+        relevance::mark(&places, &finding.sites, cited, &mut steps);
+        finding.steps = relevance::kept(steps);
+        finding.cause = cause.map(|cause| cause.sentence);
         if places.numbers.is_used() {
             finding.notes.push(messages::numbered_addresses());
         }
@@ -290,15 +325,41 @@ impl Explainer<'_> {
             true => String::new(),
             false => format!(":{}", site.column),
         };
-        let place = |site: &Site| format!("{}:{}{}:{}", name(&site.file), site.line, column(site), site.function);
+        let line = |site: &Site| {
+            let is_nearest = places.is_nearest(&site.file, &site.function, site.line, site.column);
+            if is_nearest { 0 } else { site.line }
+        };
+        let place = |site: &Site| format!("{}:{}{}:{}", name(&site.file), line(site), column(site), site.function);
         let mut identity: Vec<String> = finding.sites.iter().map(place).collect();
         identity.extend(places.variables.take());
         if let Bug::ExitStatus(status) = bug {
             identity.push(format!("status {status}"));
         }
         finding.id = fingerprint(finding.kind, &identity);
+        let nearest = |site: &&Site| places.is_nearest(&site.file, &site.function, site.line, site.column);
+        let notes: BTreeSet<String> = (finding.sites.iter().filter(nearest))
+            .map(|site| messages::nearest_line(&site.file, site.line, &site.function))
+            .collect();
+        finding.notes.extend(notes);
         finding
     }
+}
+
+/// Whether a source of a finding is not there.
+fn is_gone(finding: &Finding) -> bool {
+    finding.sites.iter().any(|site| !site.file.is_empty() && !std::path::Path::new(&site.file).is_file())
+}
+
+/// Whether a finding about memory is a known one, as far as that shows without the names of variables, which are part of the id.
+fn is_at_the_same_places(finding: &Finding, known: &Finding) -> bool {
+    let name = |file: &str| file.rsplit('/').next().unwrap_or_default().to_owned();
+    let places = |of: &Finding| -> Vec<(String, u32, String, String)> {
+        let place = |site: &Site| (name(&site.file), site.line, site.function.clone(), site.access.clone());
+        let mut places: Vec<_> = of.sites.iter().map(place).collect();
+        places.sort();
+        places
+    };
+    finding.kind == known.kind && finding.kind.is_about_memory() && places(finding) == places(known)
 }
 
 /// Replays a schedule as often as it takes: how often it showed the bug, and how often that could be seen.
@@ -413,73 +474,6 @@ impl Culprit {
         };
         shown == self.shown && entry.number() == self.number
     }
-}
-
-/// A thread that waits at the end of an execution, and what for.
-struct Waiter<'e> {
-    entry: Entry<'e>,
-    on: Blockage,
-}
-
-fn describe_deadlock(places: &Places<'_>, finding: &mut Finding) -> Option<Culprit> {
-    finding.kind = racehunter_finding::Kind::Deadlock;
-    let execution = places.execution;
-    let waiter = |(entry, on): (_, Option<Blockage>)| on.map(|on| Waiter { entry, on });
-    let waiting: Vec<Waiter<'_>> = execution.thread_states().filter_map(waiter).collect();
-    finding.message = messages::deadlock(waiting.len(), waiting.len() == execution.thread_states().count());
-    for Waiter { entry, on } in &waiting {
-        let (operation, waiting) = places.waiting(on, *entry);
-        let mut site = places.site(*entry, operation, 0);
-        site.waits_for = Some(waiting);
-        finding.sites.push(site);
-    }
-    let cycle = cycle(&waiting);
-    if !cycle.is_empty() {
-        let names: Vec<String> = cycle.iter().map(|&thread| places.threads.label(thread)).collect();
-        finding.notes.push(format!("the cycle: {} -> {}", names.join(" -> "), names[0]));
-    }
-    finding.kind = if cycle.is_empty() && missed_signal(places, &waiting) {
-        racehunter_finding::Kind::LostWakeup
-    } else {
-        racehunter_finding::Kind::Deadlock
-    };
-    execution.entries().next_back().and_then(|entry| Culprit::state(entry.number()))
-}
-
-/// A thread waits on a condition variable that was signalled before it began to wait, and never after.
-fn missed_signal(places: &Places<'_>, waiting: &[Waiter<'_>]) -> bool {
-    waiting.iter().filter(|waiter| waiter.on.wait == Wait::Condition).any(|waiter| {
-        let (awaited, thread) = (Address(waiter.on.object), waiter.entry.thread());
-        let begins = |entry: Entry<'_>| {
-            entry.thread() == thread && matches!(entry.event(), Event::Wait { condition, .. } if condition == awaited)
-        };
-        let Some(began) = places.execution.entries().rposition(begins) else { return false };
-        let signals = |entry: &Entry<'_>| match entry.event() {
-            Event::Signal { condition } | Event::Broadcast { condition } => condition == awaited,
-            _ => false,
-        };
-        let (before, after) = places.execution.records.split_at(began);
-        entries(before).any(|entry| entry.thread() != thread && signals(&entry))
-            && !entries(after).any(|entry| signals(&entry))
-    })
-}
-
-/// Threads of which each waits for something that the next one owns.
-fn cycle(waiting: &[Waiter<'_>]) -> Vec<ThreadId> {
-    let owner_of = |thread: ThreadId| waiting.iter().find(|waiter| waiter.entry.thread() == thread)?.on.owner;
-    for start in waiting.iter().map(|waiter| waiter.entry.thread()) {
-        let mut seen = vec![start];
-        while let Some(next) = owner_of(seen[seen.len() - 1]) {
-            if next == start {
-                return seen;
-            }
-            if seen.contains(&next) {
-                break;
-            }
-            seen.push(next);
-        }
-    }
-    Vec::new()
 }
 
 fn describe_assertion(

@@ -126,6 +126,16 @@ fn culprit(later: Side<'_>) -> Option<Culprit> {
     Some(Culprit { number: later.entry.number(), shown })
 }
 
+/// Two accesses are about the memory, and about the locks that are held there.
+fn note_topic(places: &Places<'_>, earlier: Side<'_>, later: Side<'_>) {
+    let mut topic = places.topic.borrow_mut();
+    topic.memory.push(later.address()..later.address() + later.bytes().max(1));
+    for side in [earlier, later] {
+        let (_, locks) = places.stack(side.entry);
+        topic.locks.extend(locks.into_iter().map(|lock| (side.entry.thread(), lock, side.entry.number())));
+    }
+}
+
 pub(crate) fn describe_race(places: &Places<'_>, first: u64, second: u64, finding: &mut Finding) -> Option<Culprit> {
     finding.kind = racehunter_finding::Kind::DataRace;
     let Some((earlier, later, before)) = pair(places, first, second) else {
@@ -133,6 +143,7 @@ pub(crate) fn describe_race(places: &Places<'_>, first: u64, second: u64, findin
         finding.sites = vec![places.bare(first), places.bare(second)];
         return None;
     };
+    note_topic(places, earlier, later);
     let first_site = first_site(places, earlier, before);
     if !later.entry.code().is_known() {
         // Another thread was there that is not in the log: only what it did shows.
@@ -158,7 +169,7 @@ pub(crate) fn describe_race(places: &Places<'_>, first: u64, second: u64, findin
     let mut object = places.object(later.address(), later.bytes(), named);
     object.size = u64::from(size);
     for site in named {
-        places.note_variable(&places.object(later.address(), later.bytes(), &[site]));
+        places.note_variable(later.address(), later.bytes(), site);
     }
     let mut used = entries(before).rev().map(|entry| entry.event()).filter(|event| earlier.is_about(event));
     if let Some(Address(used)) = used.next().and_then(|event| event.synchronisation()) {
@@ -223,6 +234,7 @@ pub(crate) fn describe_double_free(
         finding.sites = vec![places.bare(first), places.bare(second)];
         return None;
     };
+    note_topic(places, earlier, later);
     let first_site = first_site(places, earlier, before);
     let second_site = places.site(later.entry, race_access_name(later.seen.access), 0);
     let mut object = places.object(later.address(), earlier.seen.block_size, &[]);

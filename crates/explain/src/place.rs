@@ -1,5 +1,6 @@
 //! Places, objects and locks in the terms of the source.
 
+use crate::relevance::Topic;
 use crate::threads::Threads;
 use crate::unknown_object;
 use crate::values::{self, Numbers};
@@ -10,16 +11,26 @@ use racehunter_log::{
     Wait,
 };
 use racehunter_symbols::source::Access as Spelling;
-use racehunter_symbols::{Form, Symbols, is_own, is_rust_library, own_frame};
+use racehunter_symbols::{DataSymbol, Form, Symbols, is_own, is_rust_library, own_frame};
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 /// Uses of an object that are searched for its name.
 const TRIES: usize = 8;
 
+/// Where the first megabytes of the stack of `main` are, as programs are started without random addresses. Libraries end far below.
+const MAIN_STACK: Range<u64> = 0x7fff_ff80_0000..0x7fff_ffff_f000;
+
 /// How values are read, by where, and by what kind of access.
 type Forms = HashMap<(u64, Access), Option<Form>>;
+
+/// A block of the heap, and where the log has its allocation.
+pub(crate) struct Block {
+    start: u64,
+    end: u64,
+    at: usize,
+}
 
 /// Translates the log of one execution.
 pub(crate) struct Places<'a> {
@@ -29,12 +40,16 @@ pub(crate) struct Places<'a> {
     pub(crate) threads: &'a Threads,
     pub(crate) numbers: Numbers,
     /// Blocks of the heap that the log knows, once they are asked for: there are few, and very many records.
-    pub(crate) blocks: OnceCell<Vec<Range<u64>>>,
+    pub(crate) blocks: OnceCell<Vec<Block>>,
     /// How values are read, by the code and the access. Long executions do the same over and over, and to find it out
     /// takes a walk through what the compiler says about types.
     pub(crate) forms: RefCell<Forms>,
     /// Variables that are part of the identity of the finding.
     pub(crate) variables: RefCell<Vec<String>>,
+    /// What the finding is about.
+    pub(crate) topic: RefCell<Topic>,
+    /// Places whose line is not known, by the nearest line of the function.
+    pub(crate) nearest: RefCell<BTreeSet<(String, String, u32)>>,
 }
 
 impl Places<'_> {
@@ -44,11 +59,11 @@ impl Places<'_> {
         let word = |at: usize| stacks.get(at).copied().unwrap_or(0) as usize;
         let at = entry.stack();
         if at == 0 {
-            return (self.symbols.frames(entry.code().0), Vec::new());
+            return (self.frames(entry.code().0), Vec::new());
         }
         let (frames, locks) = (word(at), word(at + 1));
         let slice = |from: usize, count: usize| stacks.get(from..from + count).unwrap_or(&[]);
-        let mut frames: Vec<Frame> = slice(at + 2, frames).iter().flat_map(|&code| self.symbols.frames(code)).collect();
+        let mut frames: Vec<Frame> = slice(at + 2, frames).iter().flat_map(|&code| self.frames(code)).collect();
         // Every stack ends in what started the thread: the runtime, and in C++ the library's plumbing.
         frames.retain(|frame| !frame.function.starts_with("rh_") && !frame.function.starts_with("racehunter_rt::"));
         if let Some(last) = frames.iter().rposition(is_in_program) {
@@ -64,6 +79,24 @@ impl Places<'_> {
             });
         }
         (frames, slice(at + 2 + word(at), locks).to_vec())
+    }
+
+    /// The frames of a code address. A place without a line gets the nearest one of its function.
+    fn frames(&self, code: u64) -> Vec<Frame> {
+        let mut frames = self.symbols.frames(code);
+        if let Some(frame) = frames.first_mut().filter(|frame| frame.line == 0 && !frame.file.is_empty())
+            && let Some(line) = self.symbols.nearest_line(code)
+        {
+            frame.line = line;
+            frame.column = 0;
+            self.nearest.borrow_mut().insert((frame.file.clone(), frame.function.clone(), line));
+        }
+        frames
+    }
+
+    /// Whether the line of a place is the nearest one, instead of its own.
+    pub(crate) fn is_nearest(&self, file: &str, function: &str, line: u32, column: u32) -> bool {
+        column == 0 && self.nearest.borrow().contains(&(file.to_owned(), function.to_owned(), line))
     }
 
     /// The place of an entry, with its stack and locks, and what is done there.
@@ -99,15 +132,17 @@ impl Places<'_> {
     }
 
     /// The last block of the heap that holds an address, if the log knows it.
-    fn block(&self, address: u64) -> Option<&Range<u64>> {
+    fn block(&self, address: u64) -> Option<&Block> {
         let blocks = self.blocks.get_or_init(|| {
-            let block = |entry: Entry<'_>| match entry.event() {
-                Event::Allocated { block, size, is_stack: false } => Some(block.0..block.0.saturating_add(size.max(1))),
+            let block = |(at, entry): (usize, Entry<'_>)| match entry.event() {
+                Event::Allocated { block: Address(start), size, is_stack: false } => {
+                    Some(Block { start, end: start.saturating_add(size.max(1)), at })
+                }
                 _ => None,
             };
-            self.execution.entries().filter_map(block).collect()
+            self.execution.entries().enumerate().filter_map(block).collect()
         });
-        blocks.iter().rfind(|block| block.contains(&address))
+        blocks.iter().rfind(|block| (block.start..block.end).contains(&address))
     }
 
     /// The part of a block of the heap that an access is to, where the source names all of what a pointer leads to; and how
@@ -149,17 +184,14 @@ impl Places<'_> {
     /// The part of a block of the heap that an access is to, by the name that the block has where it is allocated.
     pub(crate) fn allocated_part(&self, address: u64, size: u64) -> Option<(String, Option<Form>)> {
         let block = self.block(address)?;
-        let (start, mut entries) = (block.start, self.execution.entries().rev());
-        let is_it = |event: Event| matches!(event, Event::Allocated { block, .. } if block.0 == start);
-        let allocation = entries.find(|entry| is_it(entry.event()))?;
-        let (frames, _) = self.stack(allocation);
+        let (frames, _) = self.stack(Entry::of(&self.execution.records[block.at]));
         let frame = frames.get(own_frame(&frames)?)?;
         self.part(frame, &self.symbols.allocated_for(frame)?, address, size)
     }
 
     /// A place that is known by its code address only.
     pub(crate) fn bare(&self, code: u64) -> Site {
-        self.site_of(if code == 0 { Vec::new() } else { self.symbols.frames(code) })
+        self.site_of(if code == 0 { Vec::new() } else { self.frames(code) })
     }
 
     fn site_of(&self, frames: Vec<Frame>) -> Site {
@@ -186,23 +218,41 @@ impl Places<'_> {
 
     /// The variable that a finding is about is part of its identity, as one of its places calls it. Which element of an array
     /// it was is not: that depends on the schedule.
-    pub(crate) fn note_variable(&self, object: &Object) {
-        if object.region != "unknown" && !object.name.starts_with("byte ") {
-            self.variables.borrow_mut().push(without_numbers(&object.name));
+    pub(crate) fn note_variable(&self, address: u64, size: u64, site: &Site) {
+        let relative = address.wrapping_sub(self.load_address);
+        let is_of_executable = self.symbols.data_symbol_of(relative, size).is_some();
+        let object = self.object(address, size, &[site]);
+        let (is_found, is_heap) = (object.region == "global", object.region == "heap");
+        // In a library it has the name that the source has for it, as it always had: ids stay what they are.
+        let name = match is_found && !is_of_executable {
+            true => self.spelled_at(&[site]).map(|(name, _)| name),
+            false => Some(object.name),
+        };
+        let is_named = is_found || is_heap || self.spelled_at(&[site]).is_some();
+        if let Some(name) = name.filter(|name| is_named && !name.starts_with("byte ")) {
+            self.variables.borrow_mut().push(without_numbers(&name));
         }
+    }
+
+    /// How the source spells what is accessed at one of the sites, and where.
+    fn spelled_at<'s>(&self, sites: &[&'s Site]) -> Option<(String, &'s Frame)> {
+        sites.iter().find_map(|site| {
+            let access = if site.access.contains("read") { Spelling::Read } else { Spelling::Write };
+            let frame = site.stack.first()?;
+            self.symbols.expression(frame, access).map(|name| (name, frame))
+        })
+    }
+
+    /// The variable at an address: of the executable, or of a shared library.
+    pub(crate) fn global(&self, address: u64, size: u64) -> Option<DataSymbol> {
+        let own = self.symbols.data_symbol_of(address.wrapping_sub(self.load_address), size);
+        own.or_else(|| self.symbols.data_symbol_of(address, size))
     }
 
     /// The memory at an address: by its symbol, its allocation, or how the source calls it at one of the sites.
     pub(crate) fn object(&self, address: u64, size: u64, sites: &[&Site]) -> Object {
-        let relative = address.wrapping_sub(self.load_address);
-        let spelled = || {
-            sites.iter().find_map(|site| {
-                let access = if site.access.contains("read") { Spelling::Read } else { Spelling::Write };
-                let frame = site.stack.first()?;
-                self.symbols.expression(frame, access).map(|name| (name, frame))
-            })
-        };
-        if let Some(symbol) = self.symbols.data_symbol_of(relative, size) {
+        let spelled = || self.spelled_at(sites);
+        if let Some(symbol) = self.global(address, size) {
             return Object {
                 name: symbol.name,
                 size,
@@ -212,12 +262,13 @@ impl Places<'_> {
             };
         }
         let allocation = self.execution.entries().rev().find_map(|entry| match entry.event() {
-            Event::Allocated { block: Address(start), size, .. } => {
-                (start..start + size.max(1)).contains(&address).then_some((entry, start, size))
+            Event::Allocated { block: Address(start), size, is_stack } => {
+                (start..start + size.max(1)).contains(&address).then_some((entry, start, size, is_stack))
             }
             _ => None,
         });
-        if let Some((entry, start, block_size)) = allocation {
+        let is_on_stack = allocation.is_some_and(|(.., is_stack)| is_stack) || MAIN_STACK.contains(&address);
+        if let Some((entry, start, block_size, false)) = allocation {
             let (frames, _) = self.stack(entry);
             let own = own_frame(&frames).unwrap_or(0);
             let allocated = frames.into_iter().skip(own).collect();
@@ -236,15 +287,18 @@ impl Places<'_> {
             return Object { name, size, region: "heap".to_owned(), allocated, element };
         }
         match spelled() {
-            // Neither a variable of the program nor on the heap: a local variable that another thread uses.
-            Some((name, _)) => Object { name, size, region: "stack".to_owned(), allocated: Vec::new(), element: None },
+            // A local variable that another thread uses, if it is known to be on a stack.
+            Some((name, _)) => {
+                let region = if is_on_stack { "stack" } else { "unknown" };
+                Object { name, size, region: region.to_owned(), allocated: Vec::new(), element: None }
+            }
             None => unknown_object(format!("memory at {address:#x}"), size),
         }
     }
 
     /// How the source calls a lock.
     pub(crate) fn lock_name(&self, address: u64) -> String {
-        if let Some(symbol) = self.symbols.data_symbol(address.wrapping_sub(self.load_address)) {
+        if let Some(symbol) = self.global(address, 1) {
             // The first field of a mutex is the C library's business.
             return symbol.name.split(".__").next().unwrap_or(&symbol.name).trim_end_matches("._M_mutex").to_owned();
         }

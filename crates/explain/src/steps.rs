@@ -3,25 +3,32 @@
 use crate::place::{Places, file_step};
 use crate::threads::Threads;
 use crate::{Culprit, misuse, values};
-use racehunter_explore::Outcome;
+use racehunter_explore::{Outcome, Step as Choice, decisions};
 use racehunter_finding::Step;
 use racehunter_log::{
-    Access, AccessMode, Cause, Entry, Event, LockMode, OncePhase, SemaphoreAttempt, SignalWaitPhase, ThreadId,
-    WaitEndReason, descriptor_at, entries,
+    Access, AccessMode, Entry, Event, LockMode, OncePhase, SemaphoreAttempt, SignalWaitPhase, ThreadId, WaitEndReason,
+    descriptor_at, entries,
 };
 use racehunter_report::messages;
-use racehunter_symbols::{is_rust_library, own_frame};
-use std::collections::BTreeMap;
-
-/// Steps that a finding keeps. A longer interleaving keeps its last part, which is where the bug is.
-const MOST: usize = 400;
+use racehunter_symbols::{is_rust_library, own_frame, shortened};
+use std::collections::{BTreeMap, HashSet};
 
 /// The step of a thread that panics.
 const PANIC: &str = "panic";
 
+/// A step, and where in the log it is.
+pub(crate) struct Done {
+    pub(crate) step: Step,
+    pub(crate) at: usize,
+}
+
 /// What each thread did, in order.
-pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Step> {
-    let mut steps: Vec<Step> = Vec::new();
+pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Done> {
+    let mut steps: Vec<Done> = Vec::new();
+    let preemptions: HashSet<u64> = (decisions(places.execution))
+        .filter(|decision| decision.step == Choice::Preemption)
+        .map(|decision| decision.at)
+        .collect();
     let mut preempted = false;
     let mut running = ThreadId::MAIN;
     // Threads whose last step is a wait, and which step that is.
@@ -31,9 +38,8 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Step> 
         let (thread, event) = (entry.thread(), entry.event());
         let is_culprit = culprit.is_some_and(|culprit| culprit.is(entry, &event));
         let is_wait = match event {
-            Event::Switch { to, cause, .. } => {
-                let forced = matches!(cause, Cause::Plan | Cause::Strategy);
-                preempted = forced && could_go_on(places, at);
+            Event::Switch { to, .. } => {
+                preempted = preemptions.contains(&entry.number().0);
                 running = to;
                 continue;
             }
@@ -44,7 +50,7 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Step> 
             Event::ThreadState { on: Some(_) } if places.execution.outcome != Outcome::Deadlock => continue,
             Event::ThreadState { on: Some(_) } => {
                 if let Some(&last) = waits.get(&thread) {
-                    steps[last].culprit |= is_culprit;
+                    steps[last].step.culprit |= is_culprit;
                     continue;
                 }
                 true
@@ -66,7 +72,7 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Step> 
         } else {
             own_frame(&frames).and_then(|own| frames.get(own))
         };
-        steps.push(Step {
+        let step = Step {
             thread: thread.0,
             path: places.threads.path(thread),
             what,
@@ -76,14 +82,15 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Step> 
             culprit: is_culprit,
             event: entry.number().0,
             value: values::value(places, entry, &records[at + 1..]),
-        });
+            number: 0,
+            matters: false,
+        };
+        steps.push(Done { step, at });
     }
     // The steps after a panic only print its message and unwind.
-    if let Some(panic) = steps.iter().position(|step| step.culprit && step.what == PANIC) {
+    if let Some(panic) = steps.iter().position(|done| done.step.culprit && done.step.what == PANIC) {
         steps.truncate(panic + 1);
     }
-    let skipped = steps.len().saturating_sub(MOST);
-    steps.drain(..skipped);
     steps
 }
 
@@ -109,24 +116,6 @@ fn is_of_library(places: &Places<'_>, entry: Entry<'_>, event: &Event) -> bool {
         ["std::", "core::", "alloc::", "test::"].iter().any(|of| name.trim_start_matches('<').starts_with(of))
     };
     symbol.is_some_and(|symbol| is_its_own(&symbol.name)) || innermost.file.ends_with("/panicking.rs")
-}
-
-/// Whether the thread that a switch leaves could have gone on: it was not blocked, over, or yielding just before.
-fn could_go_on(places: &Places<'_>, switch: usize) -> bool {
-    let (before, rest) = places.execution.records.split_at(switch);
-    let Some(switch) = entries(rest).next() else { return true };
-    let last = entries(before).rev().find(|entry| entry.thread() == switch.thread());
-    !last.is_some_and(|entry| {
-        matches!(
-            entry.event(),
-            Event::Blocked { .. }
-                | Event::Suspended { .. }
-                | Event::Exit
-                | Event::Yield
-                | Event::Sleep
-                | Event::End { .. }
-        )
-    })
 }
 
 fn describe(places: &Places<'_>, entry: Entry<'_>, event: &Event) -> Option<String> {
@@ -228,11 +217,10 @@ fn current(places: &Places<'_>) -> ThreadId {
 }
 
 /// What an access touches: a variable of the program, or how the source spells it.
-fn memory(places: &Places<'_>, entry: Entry<'_>, access: Access) -> String {
+pub(crate) fn memory(places: &Places<'_>, entry: Entry<'_>, access: Access) -> String {
     let (address, size) = (access.address.0, access.size);
-    let relative = address.wrapping_sub(places.load_address);
-    if let Some(symbol) = places.symbols.data_symbol_of(relative, size.max(1)) {
-        return symbol.name;
+    if let Some(symbol) = places.global(address, size.max(1)) {
+        return shortened(&symbol.name).into_owned();
     }
     let allocated = || places.allocated_part(address, size).map(|(part, _)| part);
     places.spelled(entry).or_else(allocated).unwrap_or_else(|| match size {

@@ -53,6 +53,12 @@ pub struct Finding {
     /// Why the user suppresses it, if so: it is reported, and does not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suppressed: Option<String>,
+    /// How it came about, in one sentence, as far as the replayed execution shows that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+    /// The id of an earlier finding with the same cause, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant_of: Option<String>,
 }
 
 impl Finding {
@@ -306,4 +312,10 @@ pub struct Step {
     /// What it read or wrote, when that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
+    /// Its number in the whole interleaving, from 1, of which a finding may keep a part; 0 when unknown.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub number: u64,
+    /// Marks: one needs it to understand the bug.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub matters: bool,
 }

@@ -117,6 +117,22 @@ pub enum Error {
         /// The finding.
         id: String,
     },
+    /// The program of a finding is nowhere to be found.
+    #[error("`{}`, in which `{id}` was found, is not there any more", program.display())]
+    ProgramGone {
+        /// The program.
+        program: PathBuf,
+        /// The finding.
+        id: String,
+    },
+    /// A file is not a bundle that can be used here.
+    #[error("`{}` cannot be used as a bundle: {why}", path.display())]
+    Bundle {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        why: String,
+    },
     /// The state of a campaign cannot be used.
     #[error("the campaign cannot be resumed")]
     Resume(#[source] Unusable),
@@ -254,7 +270,11 @@ impl Error {
                 "start it without --resume; `racehunter hunt --resume` alone goes on with the last one"
             }
             Self::CampaignRebuilt(_) => "it was built again since; hunt it without --resume",
-            Self::FindingRebuilt { .. } => "it was built again since; hunt it again",
+            Self::FindingRebuilt { .. } => {
+                "it was built again since; hunt it again, or name the program of then: --program PATH"
+            }
+            Self::ProgramGone { .. } => "name it: --program PATH",
+            Self::Bundle { .. } => "a bundle is made by `racehunter bundle ID`, for machines of the same kind",
             Self::OtherCampaign { .. } => "give each campaign a directory of its own by --out",
             Self::Undividable(_) => "hunt without --partition, or divide another analysis, such as context-bound",
             Self::NeedsControl(_) => return Some(format!("with --free-running there are {}", free_names())),

@@ -1,9 +1,10 @@
 //! What a hunt does with the bugs that its campaign shows: each is explained, stored and reported once.
 
 use crate::campaign::{Kept, Reported};
+use crate::causes::Causes;
 use crate::pace::Pace;
 use crate::session::add_libraries;
-use crate::{Error, Event, Hunt, Hunter, Observer, Stored, Subject, Suppressions, Warning, doubts, store};
+use crate::{Error, Event, Hunt, Hunter, Observer, Stored, Subject, Suppressions, Warning, doubts, sources, store};
 use racehunter_explain::{Explainer, uncontrolled};
 use racehunter_explore::{
     Allowed, Bug, Endings, Execution, Executor, ExecutorError, Found, Outcome, Progress, Summary,
@@ -46,6 +47,8 @@ pub(crate) struct Findings<'a> {
     failed_at_first: Option<Failure>,
     /// The user was warned that findings cannot be stored.
     has_warned: bool,
+    /// Which of them have the same cause.
+    causes: Causes,
     /// Executions so far. What is found before the first one, while points are looked for, does not end the hunt yet.
     executions: u64,
 }
@@ -82,6 +85,7 @@ impl<'a> Findings<'a> {
             pace: Pace::new(clock.clone(), hunt.began, hunt.time, stop.clone()),
             failed_at_first: None,
             has_warned: false,
+            causes: Causes::default(),
             executions: 0,
         };
         (processes, findings)
@@ -218,6 +222,7 @@ impl<'a> Findings<'a> {
             };
             self.suppressions.apply(&mut stored.finding);
             self.counted += usize::from(stored.finding.counts());
+            self.causes.add(&mut stored.finding);
             self.observer.notice(Event::Finding { finding: &stored.finding, is_old: true });
             self.ids.insert(id.clone());
             self.reported.findings.push(id);
@@ -254,6 +259,8 @@ impl<'a> Findings<'a> {
         self.ids.insert(finding.id.clone());
         self.suppressions.apply(&mut finding);
         self.counted += usize::from(finding.counts());
+        self.causes.add(&mut finding);
+        finding.notes.extend(sources::newer(&finding, &self.subject.path));
         let identity = self.symbols.binary().identity.clone();
         let mut stored = self.subject.stored(identity, self.checks_output, finding);
         self.save(&mut stored);

@@ -7,8 +7,11 @@
 //! Start at [`Hunter::open`], then [`Hunter::hunt`].
 #![forbid(unsafe_code)]
 
+mod archive;
 mod blocks;
+pub mod bundle;
 pub mod campaign;
+mod causes;
 mod clock;
 mod confirm;
 mod debugger;
@@ -19,6 +22,7 @@ mod figures;
 pub mod files;
 mod findings;
 mod hunt;
+pub mod locate;
 pub mod merge;
 mod observer;
 mod pace;
@@ -28,6 +32,7 @@ mod replay;
 pub mod scan;
 mod session;
 pub mod shell;
+pub mod sources;
 pub mod store;
 pub mod suppressions;
 pub mod target;

@@ -3,6 +3,7 @@
 mod ranked;
 
 use crate::campaign::{self, Kept};
+use crate::causes::Causes;
 use crate::store::{self, Stored};
 use crate::{Error, Suppressions};
 use racehunter_explore::Claim;
@@ -56,7 +57,11 @@ impl Parts {
         }
         let mut findings: Vec<Stored> = findings.into_values().collect();
         findings.sort_by_key(|stored| stored.finding.execution);
-        findings.iter_mut().for_each(|stored| suppressions.apply(&mut stored.finding));
+        let mut causes = Causes::default();
+        for stored in &mut findings {
+            suppressions.apply(&mut stored.finding);
+            causes.add(&mut stored.finding);
+        }
         let kept: Vec<&Kept> = self.parts.values().map(|(_, kept)| kept).collect();
         let elapsed = kept.iter().map(|kept| kept.elapsed).max().unwrap_or_default();
         Ok(Merged { findings, coverage: coverage(&kept, self.of), elapsed })

@@ -54,6 +54,8 @@ pub fn finding(index: &Index<'_>, prediction: &Prediction) -> Finding {
         notes: vec![messages::reordering(witness.len())],
         met: false,
         suppressed: None,
+        cause: None,
+        variant_of: None,
     }
 }
 
@@ -100,6 +102,8 @@ fn steps(trace: &Trace, prediction: &Prediction) -> Vec<Step> {
                 culprit: prediction.events.contains(&event),
                 event: 0,
                 value: None,
+                number: 0,
+                matters: false,
             }
         })
         .collect()

@@ -1,6 +1,6 @@
 //! Replaying a finding.
 
-use crate::{Error, Event, Hunter, Observer, Stored, blocks};
+use crate::{Error, Event, Hunter, Observer, Stored, blocks, sources};
 use racehunter_explain::plan_of;
 use racehunter_explore::Plan;
 use racehunter_finding::{Finding, Kind};
@@ -74,7 +74,8 @@ impl Hunter {
             let shown = execution.is_some_and(|execution| blocks::shows(&execution, &stored.finding));
             return Ok(shown.then(|| stored.finding.clone()));
         }
+        let has_sources = sources::changed(stored).is_empty();
         let (explainer, processes) = self.explainer();
-        Ok(explainer.again(processes, plan, &stored.finding)?)
+        Ok(explainer.again(processes, plan, &stored.finding, has_sources)?)
     }
 }

@@ -1,6 +1,6 @@
 //! A program under control.
 
-use crate::{Clock, Error, Event, Observer, Stored, store, target};
+use crate::{Clock, Error, Event, Observer, Stored, sources, store, target};
 use racehunter_explain::{Explainer, PATIENCE};
 use racehunter_explore::{Execution, Executor, Observe, Plan, shared_sites};
 use racehunter_finding::Finding;
@@ -26,7 +26,8 @@ impl Subject {
     /// A finding with what is needed to show it again.
     pub(crate) fn stored(&self, identity: String, checks_output: bool, finding: Finding) -> Stored {
         let Self { path, arguments, input } = self.clone();
-        Stored { version: store::VERSION, program: path, identity, arguments, input, checks_output, finding }
+        let sources = sources::digests(&finding);
+        Stored { version: store::VERSION, program: path, identity, arguments, input, checks_output, sources, finding }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Findings on disk: `.racehunter/findings/ID.json`, files that can be attached to a bug report.
 
+use crate::sources::Source;
 use crate::{Error, files};
 use racehunter_finding::Finding;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,9 @@ pub struct Stored {
     /// What it prints was compared, so that printing is a scheduling point.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checks_output: bool,
+    /// The sources that the finding names, as they were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<Source>,
     /// The finding.
     pub finding: Finding,
 }

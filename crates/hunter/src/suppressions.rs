@@ -39,6 +39,30 @@ impl Suppressions {
         Ok(Self(all))
     }
 
+    /// Reads a file that has nothing but `[[suppress]]`.
+    ///
+    /// # Errors
+    /// When it cannot be understood.
+    pub fn read(file: &str, text: &str) -> Result<Self, Error> {
+        let form = |source| Error::SuppressionForm { file: file.to_owned(), source };
+        let mut table: toml::Table = toml::from_str(text).map_err(form)?;
+        let all = table.remove("suppress").map_or_else(|| Ok(Self::default()), |value| Self::parse(file, value))?;
+        match table.keys().next() {
+            None => Ok(all),
+            Some(other) => Err(Error::Suppression {
+                message: format!("`{file}`: `{other}` is not a suppression"),
+                help: "this file has nothing but [[suppress]]; settings go to racehunter.toml",
+            }),
+        }
+    }
+
+    /// These, and others.
+    #[must_use]
+    pub fn and(mut self, others: Self) -> Self {
+        self.0.extend(others.0);
+        self
+    }
+
     /// True when there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -129,6 +153,15 @@ impl Suppression {
             |pattern: &String| matches(pattern, &site.file) || !pattern.contains('/') && matches(pattern, name);
         self.function.as_ref().is_none_or(fits_function) && self.file.as_ref().is_none_or(fits_file)
     }
+}
+
+/// A suppression of one finding, as it is written into a file.
+#[must_use]
+pub fn entry(finding: &Finding, reason: &str) -> String {
+    let place = finding.sites.first().map_or_else(String::new, |site| format!(" at {}:{}", site.file, site.line));
+    let about = racehunter_report::clean(&format!("{}: {}{place}", finding.kind.name(), finding.message));
+    let text = |text: &str| toml::Value::String(racehunter_report::clean(text)).to_string();
+    format!("\n# {about}\n[[suppress]]\nid = {}\nreason = {}\n", text(&finding.id), text(reason))
 }
 
 /// Whether a text is as a pattern says: `*` stands for anything, `?` for one letter.
@@ -234,6 +267,20 @@ mod tests {
         ] {
             assert!(!covers(other, &race), "{other}");
         }
+    }
+
+    #[test]
+    fn what_is_written_into_a_file_is_read_again() {
+        let mut race = finding("data-race", &[("src/queue.c", "push")]);
+        race.message = "data race on `q`\n[[suppress]]".to_owned();
+        let text = entry(&race, "known: \"benign\"\nsince 2019");
+        let read = Suppressions::read("baseline.toml", &text).expect("good");
+        assert_eq!(read.len(), 1);
+        read.apply(&mut race);
+        assert_eq!(race.suppressed.as_deref(), Some("known: \"benign\" since 2019"));
+        assert!(Suppressions::read("baseline.toml", "").expect("nothing").is_empty());
+        let wrong = Suppressions::read("baseline.toml", "bound = 3");
+        assert!(wrong.is_err_and(|error| error.to_string().contains("`bound` is not a suppression")));
     }
 
     #[test]

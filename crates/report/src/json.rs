@@ -28,6 +28,10 @@ struct FindingLine<'a> {
     suppressed: Option<&'a str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     met: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant_of: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -124,6 +128,8 @@ pub(crate) fn finding(finding: &Finding) -> io::Result<String> {
         notes: &finding.notes,
         suppressed: finding.suppressed.as_deref(),
         met: finding.met,
+        cause: finding.cause.as_deref(),
+        variant_of: finding.variant_of.as_deref(),
     })
 }
 

@@ -8,13 +8,16 @@
 //! Start at [`Reporter`]; each format is a module with one function per thing to report.
 #![forbid(unsafe_code)]
 
+pub mod causes;
 mod color;
 mod github;
 pub mod html;
 mod human;
 mod json;
+pub mod junit;
 pub mod kinds;
 pub mod lessons;
+pub mod list;
 pub mod messages;
 pub mod notes;
 pub mod predictions;
@@ -24,6 +27,7 @@ pub mod scan;
 mod seen;
 mod short;
 mod sources;
+pub mod tests;
 mod text;
 mod threads;
 mod unclear;
@@ -61,11 +65,13 @@ pub enum Format {
     Github,
     /// One SARIF log, for code scanning services. It is written at the end.
     Sarif,
+    /// JUnit's XML, for the test reports of CI systems. It is written at the end.
+    Junit,
 }
 
 impl Format {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Self; 5] = [Self::Human, Self::Short, Self::Json, Self::Github, Self::Sarif];
+    pub const ALL: [Self; 6] = [Self::Human, Self::Short, Self::Json, Self::Github, Self::Sarif, Self::Junit];
 
     /// As written after `--message-format`.
     #[must_use]
@@ -76,6 +82,7 @@ impl Format {
             Self::Json => "json",
             Self::Github => "github",
             Self::Sarif => "sarif",
+            Self::Junit => "junit",
         }
     }
 }
@@ -119,6 +126,8 @@ pub(crate) struct Told {
     pub(crate) suppressed: u64,
     /// Those that were seen, and not confirmed by replay.
     pub(crate) unconfirmed: u64,
+    /// Those that count, and have the same cause as another one.
+    pub(crate) variants: u64,
 }
 
 impl Told {
@@ -130,6 +139,7 @@ impl Told {
     }
 
     fn add(&mut self, finding: &Finding) {
+        self.variants += u64::from(finding.counts() && finding.variant_of.is_some());
         *(match (&finding.suppressed, finding.confirmed) {
             (Some(_), _) => &mut self.suppressed,
             (None, true) => &mut self.findings,
@@ -149,6 +159,8 @@ pub struct Reporter<W> {
     width: usize,
     root: PathBuf,
     sources: Sources,
+    /// What comes after the id in the command that replays a finding.
+    replay_options: String,
     told: Told,
     /// The kinds of those that count.
     kinds: BTreeSet<Kind>,
@@ -161,8 +173,8 @@ impl<W: Write> Reporter<W> {
     pub fn new(out: W, format: Format) -> Self {
         let (root, sources) = (PathBuf::new(), Sources::default());
         let (kinds, kept) = (BTreeSet::new(), Vec::new());
-        let told = Told::default();
-        Self { out, format, color: false, width: WIDTH, root, sources, told, kinds, kept }
+        let (told, replay_options) = (Told::default(), String::new());
+        Self { out, format, color: false, width: WIDTH, root, sources, replay_options, told, kinds, kept }
     }
 
     /// With colours or without; see [`ColorChoice::resolve`].
@@ -188,6 +200,20 @@ impl<W: Write> Reporter<W> {
         self
     }
 
+    /// Copies of source files, for those that are not where they were: the name of a file, and where the copy is.
+    #[must_use]
+    pub fn source_copies(mut self, copies: Vec<(String, PathBuf)>) -> Self {
+        self.sources.add_copies(copies);
+        self
+    }
+
+    /// Options that `racehunter replay` needs to find what is reported, as a shell reads them: ` --out DIR`.
+    #[must_use]
+    pub fn replay_options(mut self, options: impl Into<String>) -> Self {
+        self.replay_options = options.into();
+        self
+    }
+
     /// Findings written so far, without those that are suppressed or not confirmed.
     #[must_use]
     pub fn findings(&self) -> u64 {
@@ -209,12 +235,12 @@ impl<W: Write> Reporter<W> {
             self.kinds.insert(finding.kind);
         }
         let text = match self.format {
-            Format::Human => human::finding(finding, &mut self.sources, self.width),
+            Format::Human => human::finding(finding, &mut self.sources, &self.replay_options, self.width),
             Format::Short => short::finding(finding),
             // Programs want it as it is.
             Format::Json => json::finding(finding)?,
             Format::Github => github::finding(&cleaned(finding)),
-            Format::Sarif => {
+            Format::Sarif | Format::Junit => {
                 self.kept.push(cleaned(finding));
                 return Ok(());
             }
@@ -229,6 +255,7 @@ impl<W: Write> Reporter<W> {
     pub fn finish(&mut self) -> io::Result<()> {
         match self.format {
             Format::Sarif => self.write(&sarif::log(&self.kept, None, &self.root)),
+            Format::Junit => self.write(&junit::hunt(&self.kept, None)),
             Format::Human | Format::Short | Format::Json | Format::Github => Ok(()),
         }
     }
@@ -240,7 +267,7 @@ impl<W: Write> Reporter<W> {
     pub fn bound(&mut self, bound: &Bound) -> io::Result<()> {
         match self.format {
             Format::Json => self.write(&json::bound(bound)?),
-            Format::Human | Format::Short | Format::Github | Format::Sarif => Ok(()),
+            Format::Human | Format::Short | Format::Github | Format::Sarif | Format::Junit => Ok(()),
         }
     }
 
@@ -258,6 +285,7 @@ impl<W: Write> Reporter<W> {
             Format::Json => json::summary(coverage, told, elapsed)?,
             Format::Github => github::summary(coverage, told),
             Format::Sarif => sarif::log(&self.kept, Some((coverage, elapsed)), &self.root),
+            Format::Junit => junit::hunt(&self.kept, Some((coverage, elapsed))),
         };
         self.write(&text)
     }
@@ -273,6 +301,7 @@ impl<W: Write> Reporter<W> {
             Format::Json => verdict::json(verdict, elapsed)?,
             Format::Github => github::verdict(verdict),
             Format::Sarif => sarif::scan(&self.kept, verdict, elapsed, &self.root),
+            Format::Junit => junit::scan(&self.kept, verdict, elapsed),
         };
         self.write(&text)
     }
@@ -286,7 +315,7 @@ impl<W: Write> Reporter<W> {
         match self.format {
             Format::Human | Format::Short => self.write(&human::problem(message, help)),
             Format::Github => self.write(&github::problem(message, help)),
-            Format::Json | Format::Sarif => Ok(()),
+            Format::Json | Format::Sarif | Format::Junit => Ok(()),
         }
     }
 
@@ -303,7 +332,7 @@ impl<W: Write> Reporter<W> {
 }
 
 #[cfg(test)]
-mod tests {
+mod unit {
     use super::Format;
 
     #[test]

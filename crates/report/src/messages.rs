@@ -70,6 +70,12 @@ pub fn deadlock(threads: usize, all: bool) -> String {
     }
 }
 
+/// A place of which the line is not known.
+#[must_use]
+pub fn nearest_line(file: &str, line: u32, function: &str) -> String {
+    format!("the compiler gives no line for this place in `{function}`; {file}:{line} is the nearest one")
+}
+
 /// A failed assertion.
 #[must_use]
 pub fn assertion(expression: &str) -> String {
@@ -99,6 +105,18 @@ pub fn every_schedule(status: i32, executions: u64) -> String {
 #[must_use]
 pub fn wrote(line: &str) -> String {
     format!("it wrote: {line}")
+}
+
+/// A source that is younger than the program.
+#[must_use]
+pub fn newer_source(file: &str) -> String {
+    format!("`{file}` was changed after the program was built: what is shown of it may not be what was run")
+}
+
+/// A source that is not what it was when the finding was made.
+#[must_use]
+pub fn changed_source(file: &str) -> String {
+    format!("`{file}` has changed since this was found: what is shown of it may not be what was run")
 }
 
 /// A finding for which there is no place on the disk.

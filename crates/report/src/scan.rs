@@ -106,7 +106,7 @@ impl<W: Write> Reporter<W> {
             // What is proved or shown leaves nothing to suspect.
             _ if verdict.word != Word::Unknown => {}
             Format::Human => self.write(&open(report))?,
-            Format::Short | Format::Github | Format::Sarif => {
+            Format::Short | Format::Github | Format::Sarif | Format::Junit => {
                 // Accesses of the same lines are one thing to the reader.
                 let mut known = BTreeSet::new();
                 for finding in suspected.iter().filter(|finding| known.insert(finding.id.clone())) {

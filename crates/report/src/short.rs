@@ -84,6 +84,9 @@ pub(crate) fn not_seen(coverage: &Coverage) -> Option<String> {
 /// `no finding`, `2 findings, 1 not confirmed, 1 suppressed`.
 pub(crate) fn found(told: Told) -> String {
     let mut found = if told.findings == 0 { "no finding".to_owned() } else { count(told.findings, "finding") };
+    if told.variants > 0 {
+        found += &format!(" of {}", count(told.findings - told.variants.min(told.findings), "cause"));
+    }
     if told.unconfirmed > 0 {
         found += &format!(", {} not confirmed", told.unconfirmed);
     }

@@ -9,19 +9,32 @@ use racehunter_symbols::source;
 #[derive(Default)]
 pub(crate) struct Sources {
     root: PathBuf,
+    /// Copies, by the names of the files that they are of.
+    copies: Vec<(String, PathBuf)>,
     files: HashMap<String, Option<Vec<String>>>,
 }
 
 impl Sources {
     /// Relative names are below `root`.
     pub(crate) fn below(root: PathBuf) -> Self {
-        Self { root, files: HashMap::new() }
+        Self { root, ..Self::default() }
+    }
+
+    /// Where a file cannot be read, its copy is.
+    pub(crate) fn add_copies(&mut self, copies: Vec<(String, PathBuf)>) {
+        self.copies.extend(copies);
     }
 
     /// A line of a file, counted from 1.
     pub(crate) fn line(&mut self, file: &str, line: u32) -> Option<&str> {
-        let lines =
-            self.files.entry(file.to_owned()).or_insert_with(|| source::lines(&self.root.join(file))).as_ref()?;
+        let read = || {
+            let is_of = |(name, _): &&(String, PathBuf)| {
+                file.strip_suffix(name.as_str()).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+            };
+            let copy = || self.copies.iter().find(is_of).and_then(|(_, copy)| source::lines(copy));
+            source::lines(&self.root.join(file)).or_else(copy)
+        };
+        let lines = self.files.entry(file.to_owned()).or_insert_with(read).as_ref()?;
         lines.get(usize::try_from(line).ok()?.checked_sub(1)?).map(String::as_str)
     }
 }

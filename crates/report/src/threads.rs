@@ -1,6 +1,7 @@
 //! What threads are called in a report: `T1 worker`.
 
 use racehunter_finding::Finding;
+use racehunter_symbols::shortened;
 
 use crate::text::clean;
 
@@ -29,12 +30,12 @@ impl Threads {
     fn add(&mut self, number: Option<u32>, path: &str, entry: &str) {
         if let Some((_, _, known)) = self.known.iter_mut().find(|(_, known, _)| known == path) {
             if known.is_empty() {
-                known.push_str(&clean(entry));
+                known.push_str(&clean(&shortened(entry)));
             }
             return;
         }
         let number = number.unwrap_or_else(|| self.guess(path));
-        self.known.push((number, path.to_owned(), clean(entry)));
+        self.known.push((number, path.to_owned(), clean(&shortened(entry))));
     }
 
     /// A number for a thread that is known by its path only: most programs create all their threads in `main`.

@@ -59,6 +59,8 @@ mod tests {
             culprit: false,
             event: 0,
             value,
+            number: 0,
+            matters: false,
         }
     }
 

@@ -13,6 +13,9 @@ use crate::paths::Paths;
 use crate::source::{self, Access};
 use crate::{Binary, SymbolsError, inspect};
 
+/// Bytes of code around an address in which a line is looked for.
+const NEARBY: u64 = 256;
+
 /// A variable, or the part of one that an address means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataSymbol {
@@ -135,6 +138,21 @@ impl Symbols {
             },
         };
         if frames.is_empty() { vec![unknown(library)] } else { frames }
+    }
+
+    /// The nearest line that debug information has for the function of a return address, where it has none for the
+    /// address itself: compilers give no line to code that they make up.
+    #[must_use]
+    pub fn nearest_line(&self, code: u64) -> Option<u32> {
+        let unknown = self.frames(code).into_iter().next().filter(|frame| frame.line == 0 && !frame.file.is_empty())?;
+        (1..=NEARBY).find_map(|distance| {
+            let around = [code.checked_sub(distance), code.checked_add(distance)];
+            around.into_iter().flatten().find_map(|code| {
+                let frame = self.look_up(code).into_iter().next()?;
+                let is_same = frame.function == unknown.function && frame.file == unknown.file;
+                (is_same && frame.line > 0).then_some(frame.line)
+            })
+        })
     }
 
     /// What the compiler plugin has noted about a call that is not seen: the number of its effect, and a name. The

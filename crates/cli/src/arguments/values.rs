@@ -125,6 +125,8 @@ pub enum MessageFormat {
     Github,
     /// One SARIF log, for code scanning
     Sarif,
+    /// JUnit's XML, for test reports
+    Junit,
 }
 
 impl From<MessageFormat> for Format {
@@ -135,6 +137,7 @@ impl From<MessageFormat> for Format {
             MessageFormat::Json => Self::Json,
             MessageFormat::Github => Self::Github,
             MessageFormat::Sarif => Self::Sarif,
+            MessageFormat::Junit => Self::Junit,
         }
     }
 }

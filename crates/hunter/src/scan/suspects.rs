@@ -34,6 +34,8 @@ pub fn suspected(pair: &Pair) -> Finding {
         notes: vec![pair.parallel.clone()],
         met: false,
         suppressed: None,
+        cause: None,
+        variant_of: None,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use racehunter_finding::{Finding, Frame, Site};
+use racehunter_symbols::shortened;
 
 use super::{Shown, escape, prose, timeline};
 use crate::human::{details, labels};
@@ -28,6 +29,13 @@ pub(super) fn section(out: &mut String, shown: &Shown, sources: &mut Sources) {
         kind = finding.kind.name(),
         message = prose(&finding.message),
     );
+    if let Some(cause) = &finding.cause {
+        let _ = writeln!(out, "<p class=\"cause\">Cause: {}</p>", prose(cause));
+    }
+    if let Some(first) = &finding.variant_of {
+        let first = escape(first);
+        let _ = writeln!(out, "<p class=\"details\">The same cause as <a href=\"#f-{first}\">{first}</a></p>");
+    }
     if let Some(details) = details(finding) {
         let _ = writeln!(out, "<p class=\"details\">{}</p>", prose(&details));
     }
@@ -115,7 +123,7 @@ fn stack(out: &mut String, frames: &[Frame]) {
         let _ = writeln!(
             out,
             "<li><code>{}</code> <span class=\"where\">{}</span></li>",
-            escape(&frame.function),
+            escape(&shortened(&frame.function)),
             escape(&place)
         );
     }

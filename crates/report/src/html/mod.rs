@@ -117,7 +117,7 @@ fn contents(out: &mut String, page: &Page) {
 fn covered(out: &mut String, campaign: &Hunted) {
     let Hunted { command, coverage, bounds, findings, elapsed } = campaign;
     let &[findings, suppressed, unconfirmed] = findings;
-    let told = Told { findings, suppressed, unconfirmed };
+    let told = Told { findings, suppressed, unconfirmed, variants: 0 };
     let word = if is_proof(coverage, told) { "Proved" } else { "Explored" };
     let _ = write!(
         out,

@@ -6,6 +6,7 @@ use racehunter_finding::{Finding, Step};
 
 use super::{escape, prose};
 use crate::short::location;
+use crate::text::count;
 use crate::threads::Threads;
 use crate::values;
 
@@ -91,7 +92,8 @@ fn drawing(out: &mut String, finding: &Finding, threads: &Threads, lanes: &[u32]
     for (number, step) in finding.steps.iter().enumerate() {
         let (x, y) = (x_of(number), y_of(step.thread));
         let is_marked = is_marked(finding, step);
-        let text = describe(number, step, threads);
+        let shown = crate::human::number(&finding.steps, number);
+        let text = describe(shown, step, threads);
         let _ = writeln!(
             out,
             "<g class=\"step {}\" data-step=\"{}\" data-text=\"{text}\">{}<circle cx=\"{x}\" cy=\"{y}\" \
@@ -101,7 +103,7 @@ fn drawing(out: &mut String, finding: &Finding, threads: &Threads, lanes: &[u32]
             if is_marked { format!("<circle class=\"ring\" cx=\"{x}\" cy=\"{y}\" r=\"11\"/>") } else { String::new() },
         );
         if number % 5 == 0 || is_marked {
-            let _ = writeln!(out, "<text x=\"{x}\" y=\"12\">{}</text>", number + 1);
+            let _ = writeln!(out, "<text x=\"{x}\" y=\"12\">{shown}</text>");
         }
     }
     out.push_str("</svg></div></div>\n");
@@ -114,12 +116,12 @@ fn drawing(out: &mut String, finding: &Finding, threads: &Threads, lanes: &[u32]
 }
 
 /// A step in one line, escaped.
-fn describe(number: usize, step: &Step, threads: &Threads) -> String {
+fn describe(number: u64, step: &Step, threads: &Threads) -> String {
     let place = location(&step.file, step.line, 0).map_or_else(String::new, |place| format!(" at {place}"));
     let preempted = if step.preempted { ", after a preemption" } else { "" };
     let event = if step.event > 0 { format!(" (event {})", step.event) } else { String::new() };
     let (thread, what, value) = (threads.heading(step.thread), step.what.trim(), values::whole(step));
-    escape(&format!("{}. {thread}: {what}{value}{place}{preempted}{event}", number + 1))
+    escape(&format!("{number}. {thread}: {what}{value}{place}{preempted}{event}"))
 }
 
 fn table(out: &mut String, finding: &Finding, threads: &Threads, lanes: &[u32]) {
@@ -130,6 +132,7 @@ fn table(out: &mut String, finding: &Finding, threads: &Threads, lanes: &[u32]) 
     out.push_str("</tr></thead><tbody>\n");
     let mut files = finding.steps.iter().map(|step| &step.file).filter(|file| !file.is_empty());
     let is_one_file = files.next().is_none_or(|first| files.all(|file| file == first));
+    let mut next = 1;
     for (number, step) in finding.steps.iter().enumerate() {
         let class = match (is_marked(finding, step), step.preempted) {
             (true, _) => " class=\"culprit\"",
@@ -137,7 +140,15 @@ fn table(out: &mut String, finding: &Finding, threads: &Threads, lanes: &[u32]) 
             (false, false) => "",
         };
         let before = number.checked_sub(1).and_then(|before| finding.steps.get(before)).map(|before| before.thread);
-        let _ = write!(out, "<tr data-step=\"{0}\"{class}><td>{0}</td>", number + 1);
+        let shown = crate::human::number(&finding.steps, number);
+        let missing = shown.saturating_sub(next);
+        if missing > 0 {
+            let lanes = lanes.len();
+            let missing = count(missing, "step");
+            let _ = writeln!(out, "<tr class=\"gap\"><td></td><td colspan=\"{lanes}\">&hellip; {missing}</td></tr>");
+        }
+        next = shown.saturating_add(1);
+        let _ = write!(out, "<tr data-step=\"{}\"{class}><td>{shown}</td>", number + 1);
         for lane in lanes {
             if *lane == step.thread {
                 // The whole path would leave no room for the other threads.

@@ -1,44 +1,71 @@
 //! Reports in the manner of a good compiler.
 
+mod bystanders;
 mod label;
 mod snippet;
 mod summary;
 mod table;
 
 use racehunter_finding::{Finding, Frame, Site};
-use racehunter_symbols::own_frame;
+use racehunter_symbols::{own_frame, shortened};
 
 use crate::color::{ERROR, FAINT, FRAME, GOOD, STRONG, WARNING, paint};
 use crate::short::{location, place};
 use crate::sources::Sources;
-use crate::text::{clean, count, pad, width};
+use crate::text::{clean, count, pad, width, wrap};
 use crate::threads::Threads;
 
 pub(crate) use label::labels;
 pub(crate) use summary::{lessons, summary};
+pub(crate) use table::number;
 
 /// Frames of a call stack that are shown.
 const FRAMES: usize = 12;
 
 /// The whole report of a finding.
-pub(crate) fn finding(finding: &Finding, sources: &mut Sources, columns: usize) -> String {
+pub(crate) fn finding(finding: &Finding, sources: &mut Sources, options: &str, columns: usize) -> String {
     if finding.suppressed.is_some() {
         return suppressed(finding);
     }
+    if let Some(first) = &finding.variant_of {
+        return variant(finding, first, options);
+    }
     let threads = Threads::of(finding);
     let mut out = heading(finding);
+    if let Some(cause) = &finding.cause {
+        for (number, line) in wrap(&clean(cause), columns.saturating_sub(CAUSE.len())).iter().enumerate() {
+            let lead = if number == 0 { paint(FRAME, CAUSE).to_string() } else { " ".repeat(CAUSE.len()) };
+            out += &format!("{lead}{line}\n");
+        }
+    }
     let gutter = finding.sites.iter().map(|site| site.line.to_string().len()).max().unwrap_or(1).max(2);
-    for (number, site) in finding.sites.iter().enumerate() {
+    let involved = bystanders::involved(finding);
+    for (number, site) in finding.sites.iter().enumerate().take(involved) {
         let labels = labels(finding, number, site, &threads);
         out += &snippet::snippet(site, number == 0, &labels, sources, gutter, columns);
         out += &stack(site, gutter, columns);
     }
+    out += &bystanders::lines(finding, involved, &threads, columns);
     out += &table::table(finding, &threads, columns);
     for note in &finding.notes {
         out += &format!("  {} note: {}\n", paint(FRAME, "="), clean(note));
     }
-    out += &footer(finding);
+    out += &footer(finding, options);
     out.push('\n');
+    out
+}
+
+/// Before the cause of a finding.
+const CAUSE: &str = "  cause: ";
+
+/// Another way in which the same bug shows takes three lines.
+fn variant(finding: &Finding, first: &str, options: &str) -> String {
+    let mark = paint(FRAME, "=");
+    let mut out = heading(finding);
+    let places: Vec<String> = finding.sites.iter().map(place).collect();
+    out += &format!("  {} {}\n", paint(FRAME, "-->"), places.join(", "));
+    out += &format!("  {mark} the same cause as {}    ", clean(first));
+    out += &format!("{mark} replay: racehunter replay {}{}\n\n", clean(&finding.id), clean(options));
     out
 }
 
@@ -110,7 +137,8 @@ fn stack(site: &Site, gutter: usize, columns: usize) -> String {
         return String::new();
     }
     let shown = &site.stack[..site.stack.len().min(FRAMES)];
-    let widest = shown.iter().map(|frame| width(&clean(&frame.function))).max().unwrap_or(0).min(columns / 2);
+    let widest =
+        shown.iter().map(|frame| width(&clean(&shortened(&frame.function)))).max().unwrap_or(0).min(columns / 2);
     let mut out = String::new();
     for (number, frame) in shown.iter().enumerate() {
         let lead = if number == 0 { format!("{} stack:", paint(FRAME, "=")) } else { " ".repeat(8) };
@@ -124,14 +152,14 @@ fn stack(site: &Site, gutter: usize, columns: usize) -> String {
 }
 
 fn frame_text(frame: &Frame, widest: usize) -> String {
-    let function = clean(&frame.function);
+    let function = clean(&shortened(&frame.function));
     match location(&frame.file, frame.line, frame.column) {
         Some(place) => format!("{}  {}", pad(&function, widest), paint(FAINT, place)),
         None => function,
     }
 }
 
-fn footer(finding: &Finding) -> String {
+fn footer(finding: &Finding, options: &str) -> String {
     let [shown, tried] = finding.replayed;
     let replayed = match (finding.confirmed, tried) {
         (true, _) => paint(GOOD, format_args!("replayed {shown}/{tried}")),
@@ -144,8 +172,9 @@ fn footer(finding: &Finding) -> String {
         return format!("  {mark} {}, {replayed}\n", count(u64::from(finding.preemptions), "preemption"));
     }
     format!(
-        "  {mark} {}, {replayed}    {mark} replay: racehunter replay {}\n",
+        "  {mark} {}, {replayed}    {mark} replay: racehunter replay {}{}\n",
         count(u64::from(finding.preemptions), "preemption"),
         clean(&finding.id),
+        clean(options),
     )
 }

@@ -1,39 +1,38 @@
 //! The interleaving: one row per step, one column per thread.
 
+use std::collections::BTreeMap;
+
 use racehunter_finding::{Finding, Kind, Step};
 
 use crate::color::{ERROR, FAINT, STRONG, WARNING, paint};
-use crate::text::{clean, count, pad, shorten, width};
+use crate::text::{clean, count, pad, shorten, width, wrap};
 use crate::threads::Threads;
 use crate::values;
 
 /// Interleavings up to this length are shown whole.
-const WHOLE: usize = 30;
+const WHOLE: u64 = 30;
 /// Steps kept before and after the interesting ones of a longer interleaving.
 const AROUND: usize = 3;
 /// Spaces between columns.
 const GAP: usize = 2;
-/// A column narrower than this tells nothing.
+/// What marks a preemption needs so much.
 const NARROWEST: usize = 15;
-/// Of an operation so much is shown at least, before its value is left out.
-const LEAST: usize = 10;
 /// Width of the step numbers with their margins.
 const NUMBER: usize = 8;
 
 /// One line of the table.
 enum Row<'a> {
-    /// A step, by its number from 1.
+    /// A step, by its place in the list.
     Step(usize, &'a Step),
     /// Steps that are left out.
-    Gap(usize),
+    Gap(u64),
 }
 
-/// A column: the thread's number and its width.
+/// A column: the thread's number, and where it begins.
 struct Column {
     thread: u32,
     heading: String,
     start: usize,
-    width: usize,
 }
 
 /// The table, or nothing when the steps are not known.
@@ -42,58 +41,77 @@ pub(super) fn table(finding: &Finding, threads: &Threads, columns: usize) -> Str
         return String::new();
     }
     let rows = rows(&finding.steps);
-    let full = Cells::of(finding);
-    let brief = Cells { with_files: false, ..full };
-    // The names of the files are in the report already: they are the first to go when room is short.
-    if let Some(layout) = layout(&rows, &full, threads, columns).filter(|layout| layout.is_whole) {
-        return side_by_side(finding, &rows, &full, &layout);
-    }
-    match layout(&rows, &brief, threads, columns) {
-        Some(layout) => side_by_side(finding, &rows, &brief, &layout),
-        None => one_below_the_other(finding, &rows, &full, threads, columns),
+    let cells = Cells::of(finding);
+    // Columns are easier to read than a list, as long as nothing has to be cut.
+    match layout(&rows, &cells, threads, columns) {
+        Some(layout) => side_by_side(finding, &rows, &cells, &layout),
+        None => one_below_the_other(finding, &rows, &cells, threads, columns),
     }
 }
 
-/// The steps to show: all, or those around the preemptions and the culprit.
+/// The number of a step in the whole interleaving, from 1.
+pub(crate) fn number(steps: &[Step], at: usize) -> u64 {
+    match steps[at].number {
+        0 => at as u64 + 1,
+        number => number,
+    }
+}
+
+/// The steps to show: all of a short interleaving, else those that matter.
 fn rows(steps: &[Step]) -> Vec<Row<'_>> {
+    let last = steps.len() - 1;
+    let mut kept = vec![number(steps, last) <= WHOLE; steps.len()];
+    if steps.iter().any(|step| step.matters) {
+        for (at, step) in steps.iter().enumerate() {
+            kept[at] |= step.matters || at == 0 || at == last;
+        }
+    } else {
+        keep_around(steps, &mut kept);
+    }
+    let mut rows = Vec::new();
+    let mut next = 1;
+    for (at, step) in steps.iter().enumerate() {
+        let number = number(steps, at);
+        // One step takes no more room than the line that says it is missing.
+        let is_alone = number == next
+            && steps
+                .get(at + 1)
+                .is_none_or(|_| kept[at + 1] && self::number(steps, at + 1) == number.saturating_add(1));
+        if !kept[at] && !is_alone {
+            continue;
+        }
+        if number > next {
+            rows.push(Row::Gap(number - next));
+        }
+        rows.push(Row::Step(at, step));
+        next = number.saturating_add(1);
+    }
+    rows
+}
+
+/// Where it is not known what matters: the beginning, the end, and what is around preemptions and the culprit.
+fn keep_around(steps: &[Step], kept: &mut [bool]) {
     let interesting = |step: &Step| step.preempted || step.culprit;
     let many = steps.iter().filter(|step| interesting(step)).count() > 6;
     let around = if many { 1 } else { AROUND };
-    let mut kept = vec![steps.len() <= WHOLE; steps.len()];
     let mut keep = |from: usize, to: usize| kept[from..to.min(steps.len())].fill(true);
     keep(0, AROUND);
     keep(steps.len().saturating_sub(AROUND), steps.len());
     for (at, _) in steps.iter().enumerate().filter(|(_, step)| interesting(step)) {
         keep(at.saturating_sub(around), at + around + 1);
     }
-    let mut rows = Vec::new();
-    for (at, step) in steps.iter().enumerate() {
-        let is_alone = !kept[at] && (at == 0 || kept[at - 1]) && kept.get(at + 1).is_none_or(|next| *next);
-        match rows.last_mut() {
-            // One step takes no more room than the line that says it is missing.
-            _ if kept[at] || is_alone => rows.push(Row::Step(at + 1, step)),
-            Some(Row::Gap(length)) => *length += 1,
-            _ => rows.push(Row::Gap(1)),
-        }
-    }
-    rows
 }
 
 /// How steps are written into cells.
 #[derive(Clone, Copy)]
 struct Cells {
-    /// With the names of files, because more than one takes part.
-    with_files: bool,
     /// Word for the step at which the bug shows.
     culprit: &'static str,
 }
 
 impl Cells {
-    fn of(finding: &Finding) -> Self {
-        let mut files = finding.steps.iter().map(|step| step.file.as_str()).filter(|file| !file.is_empty());
-        let first = files.next();
+    const fn of(finding: &Finding) -> Self {
         Self {
-            with_files: files.any(|file| Some(file) != first),
             culprit: match finding.kind {
                 Kind::DataRace => "race",
                 Kind::Deadlock => "deadlock",
@@ -108,20 +126,36 @@ impl Cells {
         }
     }
 
-    fn place(&self, step: &Step) -> String {
-        let file = if self.with_files { step.file.rsplit('/').next().unwrap_or_default() } else { "" };
-        if step.line == 0 { String::new() } else { clean(&format!(" {file}:{}", step.line)) }
+    /// The text of a step. `file` is that of the line before: a file is named where it changes.
+    fn text<'s>(step: &'s Step, file: &mut Option<&'s str>) -> String {
+        let place = match step.line {
+            0 => String::new(),
+            line if file.is_none() || *file == Some(&step.file) => format!(" :{line}"),
+            line => format!(" {}:{line}", step.file.rsplit('/').next().unwrap_or_default()),
+        };
+        if step.line > 0 {
+            *file = Some(&step.file);
+        }
+        format!("{}{}{}", clean(&step.what), values::brief(step), clean(&place))
     }
 
-    /// The text of a step in at most `columns`: value and place are kept, the operation is cut.
-    fn text(&self, step: &Step, columns: usize) -> String {
-        let (what, value, place) = (clean(&step.what), values::brief(step), self.place(step));
-        // What goes first is the end of a long name, then the value, then the place.
-        let kept = [format!("{value}{place}"), place]
-            .into_iter()
-            .find(|kept| width(kept) + width(&what).min(LEAST) <= columns);
-        let kept = kept.unwrap_or_default();
-        format!("{}{kept}", shorten(&what, columns - width(&kept)))
+    /// The texts of all rows, where each `lane` of a step has its own line before.
+    fn texts<'s>(rows: &[Row<'s>], lane: impl Fn(&Step) -> u32) -> Vec<String> {
+        let files = rows.iter().filter_map(|row| match row {
+            Row::Step(_, step) if step.line > 0 => Some(step.file.as_str()),
+            _ => None,
+        });
+        // Where all is in one file, the report has named it.
+        let mut different: Vec<&str> = files.collect();
+        different.sort_unstable();
+        different.dedup();
+        let first = if different.len() > 1 { Some("") } else { None };
+        let mut before: BTreeMap<u32, Option<&'s str>> = BTreeMap::new();
+        let text = |row: &Row<'s>| match row {
+            Row::Step(_, step) => Self::text(step, before.entry(lane(step)).or_insert(first)),
+            Row::Gap(_) => String::new(),
+        };
+        rows.iter().map(text).collect()
     }
 
     fn culprit(&self) -> String {
@@ -132,8 +166,8 @@ impl Cells {
 /// Columns side by side.
 struct Layout {
     columns: Vec<Column>,
-    /// Nothing had to be cut.
-    is_whole: bool,
+    /// What is in the cell of each row.
+    texts: Vec<String>,
 }
 
 impl Layout {
@@ -144,18 +178,13 @@ impl Layout {
 
 /// Places the columns side by side, or tells that they do not fit.
 fn layout(rows: &[Row<'_>], cells: &Cells, threads: &Threads, columns: usize) -> Option<Layout> {
-    let mut wanted: Vec<(u32, usize)> = Vec::new();
-    for row in rows {
+    let texts = Cells::texts(rows, |step| step.thread);
+    let mut wanted: BTreeMap<u32, usize> = BTreeMap::new();
+    for (row, text) in rows.iter().zip(&texts) {
         let Row::Step(_, step) = row else { continue };
-        let text = width(&cells.text(step, usize::MAX));
-        match wanted.iter_mut().find(|(thread, _)| *thread == step.thread) {
-            Some((_, widest)) => *widest = (*widest).max(text),
-            None => wanted.push((step.thread, text)),
-        }
-    }
-    wanted.sort_unstable();
-    for (thread, widest) in &mut wanted {
-        *widest = (*widest).max(width(&threads.heading(*thread))).max(NARROWEST);
+        let heading = width(&threads.heading(step.thread));
+        let widest = wanted.entry(step.thread).or_insert(heading.max(NARROWEST));
+        *widest = (*widest).max(width(text));
     }
     // The mark of the culprit stands right of its cell. Where there are columns, that costs nothing.
     let mark = 1 + width(&cells.culprit());
@@ -163,37 +192,19 @@ fn layout(rows: &[Row<'_>], cells: &Cells, threads: &Threads, columns: usize) ->
         Row::Step(_, step) if step.culprit => Some(step.thread),
         Row::Step(..) | Row::Gap(_) => None,
     });
-    let beyond = |thread: u32| wanted.iter().filter(|(other, _)| *other > thread).count() * (NARROWEST + GAP);
+    let beyond = |thread: u32| wanted.range(thread + 1..).map(|(_, width)| width + GAP).sum::<usize>();
     let reserved = marked.map(|thread| mark.saturating_sub(beyond(thread))).max().unwrap_or(0);
-    let room = columns.checked_sub(NUMBER + GAP * (wanted.len() - 1) + reserved)?;
-    // Where nothing is read or written there is least to lose.
-    let has_values = |thread: u32| {
-        rows.iter().any(|row| matches!(row, Row::Step(_, step) if step.thread == thread && step.value.is_some()))
-    };
-    let is_whole = narrow(&mut wanted, room, &|thread| !has_values(thread))?;
-    let mut start = NUMBER;
-    let mut columns = Vec::new();
-    for (thread, width) in wanted {
-        columns.push(Column { thread, heading: shorten(&threads.heading(thread), width), start, width });
-        start += width + GAP;
-    }
-    Some(Layout { columns, is_whole })
-}
-
-/// Takes from the widest columns until all fit into `room`, first from those that matter less; true when nothing had to be
-/// taken.
-fn narrow(wanted: &mut [(u32, usize)], room: usize, matters_less: &dyn Fn(u32) -> bool) -> Option<bool> {
-    if wanted.len() * NARROWEST > room {
+    let taken = NUMBER + GAP * (wanted.len() - 1) + reserved + wanted.values().sum::<usize>();
+    if taken > columns {
         return None;
     }
-    let mut is_whole = true;
-    while wanted.iter().map(|(_, width)| width).sum::<usize>() > room {
-        let can_give = |(thread, width): &(u32, usize)| matters_less(*thread) && *width > NARROWEST;
-        let (_, widest) = wanted.iter_mut().max_by_key(|column| (can_give(column), column.1))?;
-        *widest -= 1;
-        is_whole = false;
+    let mut start = NUMBER;
+    let mut placed = Vec::new();
+    for (thread, width) in wanted {
+        placed.push(Column { thread, heading: threads.heading(thread), start });
+        start += width + GAP;
     }
-    Some(is_whole)
+    Some(Layout { columns: placed, texts })
 }
 
 fn side_by_side(finding: &Finding, rows: &[Row<'_>], cells: &Cells, layout: &Layout) -> String {
@@ -202,35 +213,40 @@ fn side_by_side(finding: &Finding, rows: &[Row<'_>], cells: &Cells, layout: &Lay
         heading.put(column.start, &column.heading);
     }
     let mut out = format!("{}\n", paint(STRONG, format_args!("  step{}", &heading.0[6.min(heading.0.len())..])));
-    for row in rows {
+    for (row, text) in rows.iter().zip(&layout.texts) {
         match row {
             Row::Gap(length) => out += &gap(*length),
-            Row::Step(number, step) => out += &step_row(finding, *number, step, cells, layout),
+            Row::Step(at, step) => out += &step_row(finding, (*at, step), text, cells, layout),
         }
     }
     out
 }
 
-fn step_row(finding: &Finding, number: usize, step: &Step, cells: &Cells, layout: &Layout) -> String {
+/// The step that the list has before another one, if it is the one before in the interleaving.
+fn before(steps: &[Step], at: usize) -> Option<&Step> {
+    let before = at.checked_sub(1)?;
+    (number(steps, before).saturating_add(1) == number(steps, at)).then(|| &steps[before])
+}
+
+fn step_row(finding: &Finding, (at, step): (usize, &Step), text: &str, cells: &Cells, layout: &Layout) -> String {
     let mut line = Canvas::default();
-    line.put(0, &format!("{number:>4}"));
+    line.put(0, &format!("{:>4}", number(&finding.steps, at)));
     let Some(own) = layout.of(step.thread) else { return String::new() };
-    let text = cells.text(step, own.width);
-    let before = number.checked_sub(2).and_then(|before| finding.steps.get(before));
+    let before = before(&finding.steps, at);
     let other = before.filter(|_| step.preempted).and_then(|before| layout.of(before.thread));
     match other {
         Some(from) if from.start < own.start => {
             let length = own.start - from.start - 1;
             line.put(from.start, &format!("{:-<length$}> ", "-- preempted ", length = length - 1));
-            line.put(own.start, &text);
+            line.put(own.start, text);
         }
         Some(from) if from.start > own.start => {
-            line.put(own.start, &text);
-            let start = own.start + width(&text) + 1;
+            line.put(own.start, text);
+            let start = own.start + width(text) + 1;
             let length = (from.start + "-- preempted --".len()).saturating_sub(start + 1);
             line.put(start, &format!("<{:->length$}", " preempted --"));
         }
-        _ => line.put(own.start, &text),
+        _ => line.put(own.start, text),
     }
     if step.culprit {
         line.0 += &format!(" {}", cells.culprit());
@@ -245,7 +261,7 @@ fn step_row(finding: &Finding, number: usize, step: &Step, cells: &Cells, layout
     }
 }
 
-/// Many threads do not fit side by side: one line per step, with the name of its thread.
+/// What does not fit side by side: one line per step, with the name of its thread.
 fn one_below_the_other(
     finding: &Finding,
     rows: &[Row<'_>],
@@ -258,33 +274,36 @@ fn one_below_the_other(
         Row::Gap(_) => 0,
     };
     let name_width = rows.iter().map(shown).max().unwrap_or(0).max("thread".len()).min(columns / 3);
-    let text_width = columns.saturating_sub(NUMBER + name_width + GAP + 1 + width(&cells.culprit()));
+    let name_of = |thread: u32| pad(&shorten(&threads.heading(thread), name_width), name_width);
+    let text_start = NUMBER + name_width + GAP;
     let mut out = format!("{}\n", paint(STRONG, "  step  thread"));
-    for row in rows {
-        let (number, step) = match row {
+    for (row, text) in rows.iter().zip(Cells::texts(rows, |_| 0)) {
+        let (at, step) = match row {
             Row::Gap(length) => {
                 out += &gap(*length);
                 continue;
             }
-            Row::Step(number, step) => (*number, *step),
+            Row::Step(at, step) => (*at, *step),
         };
-        let before = number.checked_sub(2).and_then(|before| finding.steps.get(before));
-        if let Some(before) = before.filter(|_| step.preempted) {
-            let name = pad(&shorten(&threads.heading(before.thread), name_width), name_width);
+        if let Some(before) = before(&finding.steps, at).filter(|_| step.preempted) {
+            let name = name_of(before.thread);
             out += &format!("{}{}\n", " ".repeat(NUMBER), paint(WARNING, format_args!("{name}  -- preempted --")));
         }
-        let name = pad(&shorten(&threads.heading(step.thread), name_width), name_width);
-        let line = format!("{number:>4}    {name}  {}", cells.text(step, text_width));
-        match step.culprit {
-            true => out += &format!("{}\n", paint(ERROR, format_args!("{line} {}", cells.culprit()))),
-            false => out += &format!("{line}\n"),
+        let text = if step.culprit { format!("{text} {}", cells.culprit()) } else { text };
+        let mut lead = format!("{:>4}    {}  ", number(&finding.steps, at), name_of(step.thread));
+        for part in wrap(&text, columns.saturating_sub(text_start)) {
+            match step.culprit {
+                true => out += &format!("{}\n", paint(ERROR, format_args!("{lead}{part}"))),
+                false => out += &format!("{lead}{part}\n"),
+            }
+            lead = " ".repeat(text_start);
         }
     }
     out
 }
 
-fn gap(length: usize) -> String {
-    format!("{}{}\n", " ".repeat(NUMBER), paint(FAINT, format_args!("... {} ...", count(length as u64, "step"))))
+fn gap(length: u64) -> String {
+    format!("{}{}\n", " ".repeat(NUMBER), paint(FAINT, format_args!("... {} ...", count(length, "step"))))
 }
 
 /// A line that is written at columns from left to right.

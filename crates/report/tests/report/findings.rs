@@ -31,7 +31,19 @@ pub fn site(access: &str, thread: &str, entry: &str, stack: &[Frame]) -> Site {
 pub fn step(thread: u32, what: &str, file: &str, line: u32) -> Step {
     let path = if thread == 0 { "main".to_owned() } else { format!("main/{thread}") };
     let (what, file) = (what.to_owned(), file.to_owned());
-    Step { thread, path, what, file, line, preempted: false, culprit: false, event: 0, value: None }
+    Step {
+        thread,
+        path,
+        what,
+        file,
+        line,
+        preempted: false,
+        culprit: false,
+        event: 0,
+        value: None,
+        number: 0,
+        matters: false,
+    }
 }
 
 pub fn preempted(step: Step) -> Step {
@@ -76,6 +88,8 @@ pub fn finding(kind: Kind, message: String, sites: Vec<Site>) -> Finding {
         notes: Vec::new(),
         met: false,
         suppressed: None,
+        cause: None,
+        variant_of: None,
     }
 }
 

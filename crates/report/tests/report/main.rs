@@ -7,7 +7,7 @@ mod page;
 use std::path::Path;
 use std::time::Duration;
 
-use findings::{all, coverage, data_race, step, threads, uncontrolled};
+use findings::{all, coverage, data_race, deadlock, step, threads, uncontrolled};
 use racehunter_finding::{Coverage, Finding, Kind};
 use racehunter_report::{Bound, Format, Reporter};
 use serde_json::{Value, json};
@@ -121,7 +121,7 @@ fn summaries() {
         ..coverage()
     };
     for (coverage, findings) in [(coverage(), 0), (coverage(), 2), (stopped, 1), (half_blind, 0)] {
-        for format in Format::ALL.into_iter().filter(|format| *format != Format::Sarif) {
+        for format in Format::ALL.into_iter().filter(|format| !matches!(format, Format::Sarif | Format::Junit)) {
             let mut quiet = reporter(format);
             for _ in 0..findings {
                 quiet.finding(&data_race()).expect("written");
@@ -357,4 +357,72 @@ fn empty_findings_are_reported_too() {
     for format in Format::ALL {
         assert!(report(&finding, format).contains("output"));
     }
+}
+
+/// What does not fit side by side is a list, and nothing of it is cut.
+#[test]
+fn nothing_is_cut_from_the_table() {
+    let wide = wide(&data_race(), 200);
+    assert!(wide.contains("  step  main"), "{wide}");
+    for columns in [40, 60, 80, 100] {
+        let text = self::wide(&data_race(), columns);
+        let table = text.split_once("  step").expect("a table").1;
+        assert!(!table.contains('…'), "{columns}: {text}");
+        let flat = table.split_whitespace().collect::<Vec<_>>().join(" ");
+        for what in ["read q->count = 0", "lock q->mu", "write q->count = 1"] {
+            assert!(flat.contains(what), "{columns}: {what} is missing in {text}");
+        }
+    }
+}
+
+/// Steps that are not kept are counted, and the others have their own numbers.
+#[test]
+fn steps_keep_their_numbers() {
+    let mut finding = data_race();
+    for (step, number) in finding.steps.iter_mut().zip([3, 700, 701, 702, 1204]) {
+        step.number = number;
+        step.matters = true;
+    }
+    let text = wide(&finding, 120);
+    for line in ["... 2 steps ...", "... 696 steps ...", "... 501 steps ...", " 702  ", "1204  "] {
+        assert!(text.contains(line), "{line} is missing in {text}");
+    }
+    assert!(!text.contains("   4  "), "{text}");
+}
+
+/// One who waits only because others wait for each other is apart from them.
+#[test]
+fn bystanders_of_a_deadlock_are_apart() {
+    let text = wide(&deadlock(), 100);
+    assert_eq!(text.matches(":::").count(), 1, "{text}");
+    assert!(text.contains("= because of that: main thread waits for the end of thread T1 `mover`"), "{text}");
+    // Without a cycle nobody is a bystander.
+    let mut open = deadlock();
+    open.sites[0].waits_for.as_mut().expect("it waits").owner = None;
+    assert!(!wide(&open, 100).contains("because of that"));
+}
+
+/// A cause is on top, a variant is short, and the command has what it needs.
+#[test]
+fn causes_variants_and_commands() {
+    let mut finding = data_race();
+    finding.cause = Some("neither T1 nor T2 holds a lock here".to_owned());
+    let text = wide(&finding, 100);
+    assert_eq!(text.lines().nth(1), Some("  cause: neither T1 nor T2 holds a lock here"));
+    finding.variant_of = Some("0badcafe".to_owned());
+    let mut reporter = reporter(Format::Human).replay_options(" --out 'my findings'");
+    reporter.finding(&finding).expect("written");
+    let text = self::text(reporter);
+    assert!(text.contains("= the same cause as 0badcafe"), "{text}");
+    assert!(text.contains("racehunter replay 7f3a0c11 --out 'my findings'"), "{text}");
+    assert!(!text.contains("  step"), "{text}");
+}
+
+/// Names of C++ are readable.
+#[test]
+fn template_arguments_are_left_out() {
+    let mut finding = data_race();
+    finding.sites[0].stack[0].function = "Queue<std::pair<int, long>>::push".to_owned();
+    let text = wide(&finding, 100);
+    assert!(text.contains("= stack: Queue::push"), "{text}");
 }

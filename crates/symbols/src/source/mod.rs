@@ -44,13 +44,19 @@ const MOST: u64 = 64 << 20;
 /// source is read, and quoted.
 #[must_use]
 pub fn lines(file: &Path) -> Option<Vec<String>> {
-    let ending = file.extension()?.to_str()?.to_ascii_lowercase();
     let found = std::fs::metadata(file).ok()?;
-    if !ENDINGS.contains(&ending.as_str()) || !found.is_file() || found.len() > MOST {
+    if !is_source(file) || !found.is_file() || found.len() > MOST {
         return None;
     }
     let bytes = std::fs::read(file).ok()?;
     Some(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
+}
+
+/// Whether a file has the name of a source.
+#[must_use]
+pub fn is_source(file: &Path) -> bool {
+    let ending = file.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
+    ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
 }
 
 /// The bytes of `line` that spell what is accessed at the column (counted from 1, in bytes).

@@ -1,0 +1,221 @@
+//! Test programs and their cases: GoogleTest, Catch2, CTest, or a program that is one test.
+
+use anyhow::{Context as _, Result, bail};
+use clap::ValueEnum;
+use racehunter_hunter::files;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// What a test program was written with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Framework {
+    /// Look into the program
+    Auto,
+    /// GoogleTest
+    Gtest,
+    /// Catch2
+    Catch2,
+    /// The program is one test
+    Plain,
+}
+
+/// A test that is hunted by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// The program, or the suite that CTest has it in.
+    pub suite: String,
+    /// Its name there.
+    pub name: String,
+    pub program: PathBuf,
+    pub arguments: Vec<String>,
+    pub directory: Option<PathBuf>,
+}
+
+/// The cases of a program.
+pub fn of_program(program: &Path, framework: Framework, arguments: &[String]) -> Result<Vec<Case>> {
+    let found = match framework {
+        Framework::Auto => look_into(program)?,
+        named => named,
+    };
+    let suite = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let case = |name: String, selects: Option<String>| Case {
+        suite: suite.clone(),
+        name,
+        program: program.to_path_buf(),
+        arguments: selects.into_iter().chain(arguments.iter().cloned()).collect(),
+        directory: None,
+    };
+    let cases: Vec<Case> = match found {
+        Framework::Gtest => {
+            let names = gtest(&listed(program, &["--gtest_list_tests"])?);
+            names.into_iter().map(|name| case(name.clone(), Some(format!("--gtest_filter={name}")))).collect()
+        }
+        Framework::Catch2 => {
+            // The first version that knows this option ends with the number of tests; the later one does not know it.
+            let old = asked(program, &["--list-test-names-only"])?;
+            let old = String::from_utf8_lossy(&old.stdout).into_owned();
+            let names = match catch2(&old) {
+                names if names.is_empty() || old.contains("Error(s) in input") => {
+                    catch2(&listed(program, &["--list-tests", "--verbosity", "quiet"])?)
+                }
+                names => names,
+            };
+            names.into_iter().map(|name| case(name.clone(), Some(catch2_selector(&name)))).collect()
+        }
+        Framework::Plain | Framework::Auto => vec![case(suite.clone(), None)],
+    };
+    if cases.is_empty() {
+        bail!("`{}` lists no tests", program.display());
+    }
+    Ok(cases)
+}
+
+/// The tests that CTest knows in a build directory.
+pub fn of_ctest(directory: &Path) -> Result<Vec<Case>> {
+    let ended = Command::new("ctest")
+        .arg("--test-dir")
+        .arg(directory)
+        .arg("--show-only=json-v1")
+        .output()
+        .context("cannot run `ctest`")?;
+    if !ended.status.success() {
+        bail!("`ctest` cannot list the tests of `{}`: {}", directory.display(), String::from_utf8_lossy(&ended.stderr));
+    }
+    let suite = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let cases = ctest(&ended.stdout, &suite).context("what `ctest` lists cannot be understood")?;
+    if cases.is_empty() {
+        bail!("`ctest` knows no tests in `{}`", directory.display());
+    }
+    Ok(cases)
+}
+
+/// What a program was written with, by the names in it.
+fn look_into(program: &Path) -> Result<Framework> {
+    let bytes = files::read(program).with_context(|| format!("cannot read `{}`", program.display()))?;
+    let has = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+    Ok(match () {
+        () if has("gtest_list_tests") || has("_ZN7testing8internal") => Framework::Gtest,
+        () if has("_ZN5Catch") => Framework::Catch2,
+        () => Framework::Plain,
+    })
+}
+
+/// How a program ends that is asked for its tests. It runs without control, as always.
+fn asked(program: &Path, words: &[&str]) -> Result<Output> {
+    let ended = Command::new(program).args(words).stdin(Stdio::null()).output();
+    ended.with_context(|| format!("cannot run `{}`", program.display()))
+}
+
+/// What a program writes when it is asked for its tests.
+fn listed(program: &Path, words: &[&str]) -> Result<String> {
+    let ended = asked(program, words)?;
+    if !ended.status.success() {
+        bail!("`{} {}` failed ({})", program.display(), words.join(" "), ended.status);
+    }
+    Ok(String::from_utf8_lossy(&ended.stdout).into_owned())
+}
+
+/// The names in what GoogleTest lists: suites end with a dot, their cases are indented. What is disabled is left out.
+fn gtest(listed: &str) -> Vec<String> {
+    let mut suite = None;
+    let mut names = Vec::new();
+    for line in listed.lines() {
+        let plain = line.split("  #").next().unwrap_or_default();
+        let is_case = plain.starts_with("  ");
+        let name = plain.trim();
+        match &suite {
+            Some(suite) if is_case && !name.is_empty() => names.push(format!("{suite}{name}")),
+            _ if !is_case && name.ends_with('.') && !name.contains(' ') => suite = Some(name.to_owned()),
+            _ => {}
+        }
+    }
+    names.retain(|name| !name.split(['.', '/']).any(|part| part.starts_with("DISABLED_")));
+    names
+}
+
+/// The names in what Catch2 lists, one each line.
+fn catch2(listed: &str) -> Vec<String> {
+    listed.lines().map(str::trim_end).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// A name as Catch2 selects by it: some letters mean something there.
+fn catch2_selector(name: &str) -> String {
+    let mut out = String::new();
+    for letter in name.chars() {
+        if matches!(letter, '\\' | ',' | '[' | ']' | '*' | '"' | '~') {
+            out.push('\\');
+        }
+        out.push(letter);
+    }
+    out
+}
+
+#[derive(Deserialize)]
+struct Listed {
+    tests: Vec<Test>,
+}
+
+#[derive(Deserialize)]
+struct Test {
+    name: String,
+    #[serde(default)]
+    command: Vec<String>,
+    #[serde(default)]
+    properties: Vec<Property>,
+}
+
+#[derive(Deserialize)]
+struct Property {
+    name: String,
+    value: serde_json::Value,
+}
+
+/// The tests in what CTest lists. What is disabled, or was not built, has no command.
+fn ctest(listed: &[u8], suite: &str) -> Result<Vec<Case>, serde_json::Error> {
+    let listed: Listed = serde_json::from_slice(listed)?;
+    let case = |test: Test| {
+        let property = |name: &str| test.properties.iter().find(|property| property.name == name);
+        if property("DISABLED").is_some_and(|disabled| disabled.value == true) {
+            return None;
+        }
+        let directory = property("WORKING_DIRECTORY").and_then(|place| place.value.as_str()).map(PathBuf::from);
+        let (program, arguments) = test.command.split_first()?;
+        let (program, arguments) = (PathBuf::from(program), arguments.to_vec());
+        Some(Case { suite: suite.to_owned(), name: test.name, program, arguments, directory })
+    };
+    Ok(listed.tests.into_iter().filter_map(case).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cases_of_googletest() {
+        let listed = "Running main() from gtest_main.cc\nQueue.\n  Pops\n  DISABLED_Waits\nSizes/Pool.\n  Works/0  # GetParam() = 1\n  \
+                      Works/1  # GetParam() = \"a b\"\nDISABLED_Old.\n  Case\n";
+        assert_eq!(gtest(listed), ["Queue.Pops", "Sizes/Pool.Works/0", "Sizes/Pool.Works/1"]);
+        assert!(gtest("nothing of the kind\n").is_empty());
+    }
+
+    #[test]
+    fn cases_of_catch2() {
+        assert_eq!(catch2("pops, then waits\nempty\n\n"), ["pops, then waits", "empty"]);
+        assert_eq!(catch2_selector("a, b [c]*"), "a\\, b \\[c\\]\\*");
+    }
+
+    #[test]
+    fn cases_of_ctest() {
+        let listed = br#"{ "kind": "ctestInfo", "tests": [
+            { "name": "queue", "command": ["/b/queue", "--fast"],
+              "properties": [{ "name": "WORKING_DIRECTORY", "value": "/b" }, { "name": "TIMEOUT", "value": 3.5 }] },
+            { "name": "off", "command": ["/b/off"], "properties": [{ "name": "DISABLED", "value": true }] },
+            { "name": "not built" } ] }"#;
+        let cases = ctest(listed, "build").expect("good");
+        assert_eq!(cases.len(), 1);
+        assert_eq!((cases[0].name.as_str(), cases[0].arguments.as_slice()), ("queue", &["--fast".to_owned()][..]));
+        assert_eq!(cases[0].directory.as_deref(), Some(Path::new("/b")));
+        assert!(ctest(b"[]", "build").is_err());
+    }
+}

@@ -1,0 +1,237 @@
+//! The cause of a finding in one sentence.
+//!
+//! A sentence here only repeats what the log of the replayed execution has: who did what, and in which order. Where the log
+//! does not tell, nothing is said.
+
+use crate::deadlock::{Waiter, is_never_signalled, lost_signal, waiters};
+use crate::place::Places;
+use crate::steps::{Done, memory};
+use crate::threads::Threads;
+use racehunter_finding::{Finding, Kind, Site};
+use racehunter_log::{Access, AccessMode, Entry, Event, ThreadId, Wait, WaitEndReason, entries};
+use racehunter_report::causes::{self, Meets};
+
+/// A sentence, and the steps that it names.
+pub(crate) struct Cause {
+    pub(crate) sentence: String,
+    /// As indices into all steps.
+    pub(crate) steps: Vec<usize>,
+}
+
+/// The cause of a finding, if the log tells it.
+pub(crate) fn of(places: &Places<'_>, finding: &Finding, steps: &[Done]) -> Option<Cause> {
+    match finding.kind {
+        Kind::DataRace => race(finding),
+        Kind::UseAfterFree | Kind::DoubleFree => freed(finding, steps),
+        Kind::LostWakeup => lost_wakeup(places, steps),
+        Kind::Deadlock => stuck(places),
+        Kind::Assertion | Kind::Crash => interrupted(places, steps).or_else(|| last_write(places, steps)),
+        Kind::Misuse | Kind::Atomicity | Kind::ExitStatus | Kind::Output => None,
+    }
+}
+
+/// `T1` for the path of a thread.
+fn name(finding: &Finding, site: &Site) -> Option<String> {
+    let number = finding.threads.iter().position(|thread| thread.path == site.thread)?;
+    Some(Threads::short(ThreadId(u32::try_from(number).ok()?)))
+}
+
+/// Which locks the two threads of a race hold.
+fn race(finding: &Finding) -> Option<Cause> {
+    let [first, second] = finding.sites.as_slice() else { return None };
+    // Of an access that is not in the log, the locks are not known.
+    if first.event == 0 || second.event == 0 {
+        return None;
+    }
+    let names = [name(finding, first)?, name(finding, second)?];
+    // A handler of signals races with the thread that it interrupts, and locks do not help.
+    if names[0] == names[1] || first.locks.iter().any(|lock| second.locks.contains(lock)) {
+        return None;
+    }
+    let atomic = [first, second].map(|site| site.access.starts_with("atomic"));
+    let access = |site: &Site| site.access.trim_start_matches("atomic-").to_owned();
+    let sentence = match atomic {
+        [true, false] => causes::half_atomic(&names[0], &access(first), &names[1], &access(second)),
+        [false, true] => causes::half_atomic(&names[1], &access(second), &names[0], &access(first)),
+        _ => causes::no_common_lock((&names[0], &first.locks), (&names[1], &second.locks)),
+    };
+    Some(Cause { sentence, steps: Vec::new() })
+}
+
+/// The step of a site.
+fn step_of(steps: &[Done], site: &Site) -> Option<usize> {
+    let is_it = |done: &Done| done.step.event == site.event && done.step.path == site.thread;
+    let is_free = |done: &Done| (done.step.what == "free") == (site.access == "free");
+    (site.event > 0).then(|| steps.iter().position(|done| is_it(done) && is_free(done))).flatten()
+}
+
+/// Memory that one thread frees and another one uses or frees.
+fn freed(finding: &Finding, steps: &[Done]) -> Option<Cause> {
+    let [first, second] = finding.sites.as_slice() else { return None };
+    let (a, b) = (step_of(steps, first)?, step_of(steps, second)?);
+    let names = [name(finding, first)?, name(finding, second)?];
+    let is_freed = first.access == "free" || second.access == "free";
+    if a >= b || !is_freed || first.access.is_empty() || second.access.is_empty() {
+        return None;
+    }
+    let side = |name: &str, site: &Site, step: usize| (name.to_owned(), site.access.replace('-', " "), number(step));
+    let sentence = causes::freed_in_order(&side(&names[0], first, a), &side(&names[1], second, b));
+    Some(Cause { sentence, steps: vec![a, b] })
+}
+
+/// Steps are counted from 1.
+fn number(step: usize) -> u64 {
+    step as u64 + 1
+}
+
+/// The signal that came too early.
+fn lost_wakeup(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
+    let waiting = waiters(places.execution);
+    let (waiter, (signal, wait)) = waiting.iter().find_map(|waiter| Some((waiter, lost_signal(places, waiter)?)))?;
+    let step_at = |at: usize| steps.iter().position(|done| done.at == at);
+    let (signal_step, wait_step) = (step_at(signal)?, step_at(wait)?);
+    let entry = Entry::of(&places.execution.records[signal]);
+    let does = if matches!(entry.event(), Event::Broadcast { .. }) { "broadcasts" } else { "signals" };
+    let condition = places.lock_name(waiter.on.object);
+    let by = (Threads::short(entry.thread()), number(signal_step));
+    // A signal that has woken a thread is not lost: that thread was the wrong one, or had nothing to do.
+    if let Some(woken) = woken_after(places, signal, waiter.on.object) {
+        let woken_step = step_at(woken).filter(|_| matches!(entry.event(), Event::Signal { .. }))?;
+        let thread = Entry::of(&places.execution.records[woken]).thread();
+        let sentence = causes::taken_signal(&condition, &by, &(Threads::short(thread), number(woken_step)));
+        return Some(Cause { sentence, steps: vec![signal_step, woken_step, wait_step] });
+    }
+    let of = (Threads::short(waiter.entry.thread()), number(wait_step));
+    let sentence = causes::early_signal(does, &condition, &by, &of);
+    Some(Cause { sentence, steps: vec![signal_step, wait_step] })
+}
+
+/// Where in the log a thread is woken by a signal of a condition variable, after a place in it.
+fn woken_after(places: &Places<'_>, signal: usize, condition: u64) -> Option<usize> {
+    let is_woken = |event: Event| matches!(event, Event::WaitEnd { condition: of, reason: WaitEndReason::Signalled, .. } if of.0 == condition);
+    let after = entries(&places.execution.records[signal..]).position(|entry| is_woken(entry.event()))?;
+    Some(signal + after)
+}
+
+/// A thread that waits for something while it holds what another one waits for; or for what no thread has ever signalled. Threads that
+/// wait in a cycle are in the message.
+fn stuck(places: &Places<'_>) -> Option<Cause> {
+    let waiting = waiters(places.execution);
+    let waits_for = |waiter: &Waiter<'_>| places.waiting(&waiter.on, waiter.entry).1.object;
+    let is_lock = |waiter: &Waiter<'_>| matches!(waiter.on.wait, Wait::Mutex | Wait::ReadLock | Wait::WriteLock);
+    let holder = waiting.iter().filter(|waiter| waiter.on.owner.is_none() && !is_lock(waiter)).find_map(|waiter| {
+        let behind = waiting.iter().filter(|other| is_lock(other));
+        let mut behind = behind.filter(|other| other.on.owner == Some(waiter.entry.thread()));
+        behind.next().map(|behind| (waiter, behind))
+    });
+    let sentence = match holder {
+        Some((waiter, behind)) => causes::waits_holding(
+            &Threads::short(waiter.entry.thread()),
+            &waits_for(waiter),
+            &places.lock_name(behind.on.object),
+            &Threads::short(behind.entry.thread()),
+        ),
+        None => {
+            let waiter = waiting.iter().find(|waiter| is_never_signalled(places, waiter))?;
+            causes::never_signalled(&Threads::short(waiter.entry.thread()), &places.lock_name(waiter.on.object))
+        }
+    };
+    Some(Cause { sentence, steps: Vec::new() })
+}
+
+/// An access to what a failure is about.
+struct Touch<'e> {
+    step: usize,
+    entry: Entry<'e>,
+    access: Access,
+}
+
+impl Touch<'_> {
+    fn thread(&self) -> ThreadId {
+        self.entry.thread()
+    }
+
+    fn word(&self) -> &'static str {
+        if self.access.mode.writes() { "write" } else { "read" }
+    }
+}
+
+/// All accesses to what the failure is about, in order.
+fn touches<'e>(places: &Places<'e>, steps: &[Done]) -> Vec<Touch<'e>> {
+    let topic = places.topic.borrow();
+    let records = &places.execution.records;
+    let touch = |(step, done): (usize, &Done)| {
+        let entry = Entry::of(&records[done.at]);
+        let access = entry.access().filter(|access| access.mode != AccessMode::Free && topic.has(access))?;
+        Some(Touch { step, entry, access })
+    };
+    steps.iter().enumerate().filter_map(touch).collect()
+}
+
+/// The thread that failed.
+fn failed(places: &Places<'_>) -> Option<ThreadId> {
+    places.execution.thread_states().next().map(|(entry, _)| entry.thread())
+}
+
+/// Whether a thread is preempted after one of its steps, and before or at a later one.
+fn is_preempted_between(steps: &[Done], first: usize, last: usize) -> bool {
+    let thread = steps[last].step.thread;
+    (first + 1..=last).any(|at| steps[at].step.preempted && steps[at - 1].step.thread == thread)
+}
+
+/// A thread is preempted between two accesses in a row to what the failure is about, and another thread writes meanwhile: between
+/// a read and a write, so that the write is about an old value; or between two accesses of the thread that fails.
+fn interrupted(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
+    let touches = touches(places, steps);
+    let failed = failed(places)?;
+    let last_read = touches.iter().rposition(|touch| touch.thread() == failed && touch.access.mode.reads())?;
+    (0..=last_read).rev().find_map(|at| {
+        let last = &touches[at];
+        let is_before = |touch: &Touch<'_>| touch.thread() == last.thread() && touch.access.overlaps(&last.access);
+        let own = touches[..at].iter().rposition(is_before)?;
+        let first = &touches[own];
+        let between = touches[own..at].iter().rev().find(|touch| {
+            touch.thread() != last.thread()
+                && touch.access.mode.writes()
+                && touch.access.overlaps(&first.access)
+                && touch.access.overlaps(&last.access)
+        })?;
+        let is_stale = first.word() == "read" && last.word() == "write";
+        if last.thread() != failed && !is_stale || !is_preempted_between(steps, first.step, last.step) {
+            return None;
+        }
+        let of = |touch: &Touch<'_>| (touch.word(), number(touch.step));
+        let sentence = causes::between(&Meets {
+            name: memory(places, last.entry, last.access),
+            by: (Threads::short(between.thread()), number(between.step)),
+            of: Threads::short(last.thread()),
+            first: of(first),
+            last: of(last),
+        });
+        Some(Cause { sentence, steps: vec![first.step, between.step, last.step] })
+    })
+}
+
+/// A value that a thread has read where it failed is from another thread.
+fn last_write(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
+    let touches = touches(places, steps);
+    let failed = failed(places)?;
+    let reads = (0..touches.len()).rev().take_while(|&at| touches[at].thread() == failed);
+    reads.filter(|&at| touches[at].access.mode.reads()).find_map(|at| {
+        let read = &touches[at];
+        let is_write = |touch: &&Touch<'_>| touch.access.mode.writes() && touch.access.overlaps(&read.access);
+        let written = touches[..at].iter().rev().find(is_write)?;
+        let seen = steps[read.step].step.value.as_ref()?.before.as_ref()?;
+        let left = steps[written.step].step.value.as_ref()?.after.as_ref()?;
+        // What writes to the memory without being in the log would have left another value.
+        if written.thread() == failed || seen != left || written.access.range() != read.access.range() {
+            return None;
+        }
+        let name = memory(places, read.entry, read.access);
+        let by = (Threads::short(written.thread()), number(written.step));
+        let is_preempted = (written.step + 1..read.step)
+            .any(|at| steps[at].step.preempted && steps[at - 1].step.thread == written.thread().0);
+        let sentence = causes::last_written(&name, seen, (&by, is_preempted), number(read.step));
+        Some(Cause { sentence, steps: vec![written.step, read.step] })
+    })
+}

@@ -1,0 +1,175 @@
+//! Which steps of a long interleaving one has to see.
+
+use crate::place::Places;
+use crate::steps::Done;
+use racehunter_finding::{Finding, Kind, Site, Step};
+use racehunter_log::{Access, AccessMode, Entry, Event, EventNumber, ThreadId};
+use racehunter_symbols::own_frame;
+use std::ops::Range;
+
+/// Steps that a finding keeps.
+const MOST: usize = 400;
+/// Of the accesses to what a finding is about, the last so many matter.
+const ACCESSES: usize = 40;
+/// Of the switches that no preemption made, the last so many matter.
+const SWITCHES: usize = 20;
+/// Entries of a thread that are searched for what it has read before it failed.
+const SEARCHED: usize = 300;
+
+/// What a finding is about.
+#[derive(Default)]
+pub(crate) struct Topic {
+    /// Memory.
+    pub(crate) memory: Vec<Range<u64>>,
+    /// Condition variables, semaphores and the like.
+    pub(crate) objects: Vec<u64>,
+    /// Locks that a thread holds at an event.
+    pub(crate) locks: Vec<(ThreadId, u64, EventNumber)>,
+}
+
+impl Topic {
+    fn is_about(&self, event: &Event) -> bool {
+        match event {
+            Event::Access(access) => self.has(access),
+            _ => event.synchronisation().is_some_and(|object| self.objects.contains(&object.0)),
+        }
+    }
+
+    /// Whether an access is to the memory.
+    pub(crate) fn has(&self, access: &Access) -> bool {
+        let (start, end) = (access.address.0, access.address.0.saturating_add(access.size.max(1)));
+        self.memory.iter().any(|range| start < range.end && range.start < end)
+    }
+}
+
+/// What a thread has read at the place where it failed is what its failure is about.
+pub(crate) fn note_what_failed(places: &Places<'_>, finding: &Finding) {
+    if !matches!(finding.kind, Kind::Assertion | Kind::Crash) {
+        return;
+    }
+    let Some(site) = finding.sites.first() else { return };
+    let Some((failed, _)) = places.execution.thread_states().next() else { return };
+    let own = places.execution.entries().rev().filter(|entry| entry.thread() == failed.thread());
+    let reads = own.take(SEARCHED).filter_map(|entry| {
+        let access = entry.access().filter(|access| access.mode.reads() && access.mode != AccessMode::Free)?;
+        let (frames, _) = places.stack(entry);
+        let frame = frames.get(own_frame(&frames)?)?;
+        let is_here = frame.line == site.line && frame.file == site.file && frame.function == site.function;
+        Some((access, is_here))
+    });
+    let reads: Vec<(Access, bool)> = reads.collect();
+    let here = reads.iter().skip_while(|(_, is_here)| !is_here).take_while(|(_, is_here)| *is_here);
+    let mut memory: Vec<Access> = here.map(|(access, _)| *access).collect();
+    if memory.is_empty() {
+        // It looks at a local variable, which has its value from what was read before.
+        memory.extend(reads.first().map(|(access, _)| *access));
+    }
+    places.topic.borrow_mut().memory.extend(memory.iter().map(|access| {
+        let (start, end) = access.range();
+        start..end
+    }));
+}
+
+/// Numbers the steps, and marks those that matter: where the bug shows and what its cause names, where locks were taken that are
+/// held there, preemptions, and the last accesses to what it is about.
+pub(crate) fn mark(places: &Places<'_>, sites: &[Site], cited: &[usize], steps: &mut [Done]) {
+    let topic = places.topic.borrow();
+    let records = &places.execution.records;
+    let taken: Vec<usize> = topic
+        .locks
+        .iter()
+        .filter_map(|&(thread, lock, until)| {
+            steps.iter().rposition(|done| {
+                let entry = Entry::of(&records[done.at]);
+                let takes = matches!(entry.event(), Event::Acquire { lock: taken, attempt, .. } if taken.0 == lock && attempt.succeeds());
+                takes && entry.thread() == thread && entry.number() <= until
+            })
+        })
+        .collect();
+    let is_place =
+        |step: &Step| sites.iter().any(|site| site.event > 0 && site.event == step.event && site.thread == step.path);
+    let mut accesses = Vec::new();
+    let mut switches = Vec::new();
+    for at in 0..steps.len() {
+        let is_preempted = |at: usize| steps.get(at).is_some_and(|done| done.step.preempted);
+        let before = at.checked_sub(1).and_then(|before| steps.get(before)).map(|done| done.step.thread);
+        let step = &steps[at].step;
+        let matters = step.culprit
+            || is_preempted(at)
+            || is_preempted(at + 1)
+            || is_place(step)
+            || taken.contains(&at)
+            || cited.contains(&at);
+        if !matters && topic.is_about(&Entry::of(&records[steps[at].at]).event()) {
+            accesses.push(at);
+        } else if !matters && before.is_some_and(|before| before != step.thread) {
+            switches.push(at);
+        }
+        steps[at].step.number = at as u64 + 1;
+        steps[at].step.matters = matters;
+    }
+    let last = |places: Vec<usize>, most: usize| places.into_iter().rev().take(most);
+    for at in last(accesses, ACCESSES).chain(last(switches, SWITCHES)) {
+        steps[at].step.matters = true;
+    }
+}
+
+/// The steps to keep: those that matter, and as many of the last ones as there is room for.
+pub(crate) fn kept(steps: Vec<Done>) -> Vec<Step> {
+    let mut room = MOST;
+    let mut kept = vec![false; steps.len()];
+    for matters in [true, false] {
+        let wanted = (0..steps.len()).rev().filter(|&at| steps[at].step.matters == matters);
+        for at in wanted.take(room).collect::<Vec<_>>() {
+            kept[at] = true;
+            room -= 1;
+        }
+    }
+    steps.into_iter().zip(kept).filter_map(|(done, is_kept)| is_kept.then_some(done.step)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn done(number: u64, matters: bool) -> Done {
+        let step = Step {
+            thread: 0,
+            path: "main".to_owned(),
+            what: String::new(),
+            file: String::new(),
+            line: 0,
+            preempted: false,
+            culprit: false,
+            event: 0,
+            value: None,
+            number,
+            matters,
+        };
+        Done { step, at: 0 }
+    }
+
+    #[test]
+    fn what_matters_is_kept_however_early_it_is() {
+        let steps = (1..=1000).map(|number| done(number, number == 7 || number == 300)).collect();
+        let kept: Vec<u64> = kept(steps).into_iter().map(|step| step.number).collect();
+        assert_eq!(kept.len(), MOST);
+        assert_eq!((kept[0], kept[1], kept[2], kept[MOST - 1]), (7, 300, 603, 1000));
+        assert_eq!(super::kept((1..=3).map(|number| done(number, false)).collect()).len(), 3);
+    }
+
+    #[test]
+    fn accesses_overlap_what_a_finding_is_about() {
+        let topic = Topic { memory: vec![16..24, 64..72], ..Topic::default() };
+        let access = |address: u64, size: u64| Access {
+            address: racehunter_log::Address(address),
+            size,
+            mode: AccessMode::Read,
+            is_excused: false,
+        };
+        assert_eq!(
+            [12, 15, 16, 23, 24].map(|address| topic.has(&access(address, 2))),
+            [false, true, true, true, false]
+        );
+    }
+}

@@ -1,0 +1,71 @@
+//! Where the program of a finding is now.
+
+use crate::{Error, Stored};
+use racehunter_symbols::inspect;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// Directories below each other that are searched.
+const DEPTH: usize = 6;
+/// Files that are looked at, at most: a search is a help, not a reason to wait.
+const MOST: usize = 4_000;
+
+/// The program of a finding, by its identity: where it was, or else somewhere below `around`, which are searched in order.
+///
+/// # Errors
+/// When no file has the identity.
+pub fn program(stored: &Stored, around: &[PathBuf]) -> Result<PathBuf, Error> {
+    if is_it(&stored.program, &stored.identity) {
+        return Ok(stored.program.clone());
+    }
+    let mut candidates = Vec::new();
+    for directory in around {
+        collect(directory, DEPTH, &mut candidates);
+    }
+    // Files of the same name first: it has mostly been moved with its directory.
+    let name = stored.program.file_name();
+    candidates.sort_by_key(|path| path.file_name() != name);
+    if let Some(found) = candidates.into_iter().find(|path| is_it(path, &stored.identity)) {
+        return found.canonicalize().map_err(Error::file("find", &found));
+    }
+    Err(match stored.program.exists() {
+        true => Error::FindingRebuilt { program: stored.program.clone(), id: stored.finding.id.clone() },
+        false => Error::ProgramGone { program: stored.program.clone(), id: stored.finding.id.clone() },
+    })
+}
+
+/// The program that the user names, if it is that of the finding.
+///
+/// # Errors
+/// When it does not exist, or is another one.
+pub fn named(stored: &Stored, path: &Path) -> Result<PathBuf, Error> {
+    if !path.exists() {
+        return Err(Error::Missing(path.to_path_buf()));
+    }
+    if !is_it(path, &stored.identity) {
+        return Err(Error::FindingRebuilt { program: path.to_path_buf(), id: stored.finding.id.clone() });
+    }
+    path.canonicalize().map_err(Error::file("find", path))
+}
+
+fn is_it(path: &Path, identity: &str) -> bool {
+    path.is_file() && inspect(path).is_ok_and(|binary| binary.identity == identity)
+}
+
+/// Files that can be executed, without following links.
+fn collect(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(directory) else { return };
+    let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        let Ok(kind) = entry.file_type() else { continue };
+        if found.len() >= MOST {
+            return;
+        }
+        if kind.is_dir() && depth > 0 && entry.file_name() != ".git" {
+            collect(&entry.path(), depth - 1, found);
+        } else if kind.is_file() && entry.metadata().is_ok_and(|found| found.permissions().mode() & 0o111 != 0) {
+            found.push(entry.path());
+        }
+    }
+}

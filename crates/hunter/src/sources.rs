@@ -1,0 +1,52 @@
+//! Whether sources are still what a finding is about.
+
+use crate::{Stored, digest, files};
+use racehunter_finding::Finding;
+use racehunter_report::messages;
+use racehunter_symbols::source::is_source;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// A source file as it was when a finding was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// The file, as the finding names it.
+    pub file: String,
+    /// SHA-256 of what was in it.
+    pub sha256: String,
+}
+
+/// The sources that a finding names.
+fn named(finding: &Finding) -> BTreeSet<&str> {
+    let sites = finding.sites.iter().flat_map(|site| site.stack.iter().map(|frame| &frame.file).chain([&site.file]));
+    let steps = finding.steps.iter().map(|step| &step.file);
+    // The names are from the program, which can call any file its source.
+    sites.chain(steps).map(String::as_str).filter(|file| is_source(Path::new(file))).collect()
+}
+
+fn sha256(file: &str) -> Option<String> {
+    files::read(Path::new(file)).ok().map(|bytes| digest::sha256(&bytes))
+}
+
+/// The sources of a finding as they are now. What cannot be read is left out.
+pub(crate) fn digests(finding: &Finding) -> Vec<Source> {
+    let source = |file: &str| Some(Source { file: file.to_owned(), sha256: sha256(file)? });
+    named(finding).into_iter().filter_map(source).collect()
+}
+
+/// A note for each source of the sites that was changed after the program was built.
+pub(crate) fn newer(finding: &Finding, program: &Path) -> Vec<String> {
+    let changed = |path: &Path| std::fs::metadata(path).and_then(|found| found.modified()).ok();
+    let Some(built) = changed(program) else { return Vec::new() };
+    let files: BTreeSet<&str> = finding.sites.iter().map(|site| site.file.as_str()).collect();
+    let is_newer = |file: &&str| changed(Path::new(file)).is_some_and(|changed| changed > built);
+    files.into_iter().filter(is_newer).map(messages::newer_source).collect()
+}
+
+/// A note for each source that has changed since the finding was made. One that is gone is not quoted, and has not changed.
+#[must_use]
+pub fn changed(stored: &Stored) -> Vec<String> {
+    let is_other = |source: &&Source| sha256(&source.file).is_some_and(|now| now != source.sha256);
+    stored.sources.iter().filter(is_other).map(|source| messages::changed_source(&source.file)).collect()
+}

@@ -1,0 +1,44 @@
+//! Threads of a deadlock that wait only because others do.
+
+use racehunter_finding::{Finding, Kind, Site};
+
+use super::label::labels;
+use crate::color::{FRAME, paint};
+use crate::short::place;
+use crate::text::wrap;
+use crate::threads::Threads;
+
+/// How many of the sites take part: those of the threads that wait for each other, which come first. All of them when no
+/// threads wait in a cycle.
+pub(super) fn involved(finding: &Finding) -> usize {
+    let sites = &finding.sites;
+    if finding.kind != Kind::Deadlock {
+        return sites.len();
+    }
+    let is_cycle = |length: usize| {
+        let next = |at: usize| &sites[(at + 1) % length].thread;
+        (0..length).all(|at| owner(&sites[at]) == Some(next(at)))
+    };
+    (1..=sites.len()).find(|length| is_cycle(*length)).unwrap_or(sites.len())
+}
+
+/// The thread that has what a thread waits for.
+fn owner(site: &Site) -> Option<&String> {
+    site.waits_for.as_ref()?.owner.as_ref()
+}
+
+/// One line for each of the others.
+pub(super) fn lines(finding: &Finding, involved: usize, threads: &Threads, columns: usize) -> String {
+    let mut out = String::new();
+    for (number, site) in finding.sites.iter().enumerate().skip(involved) {
+        let text = format!("{} ({})", labels(finding, number, site, threads).join(", "), place(site));
+        for (number, line) in wrap(&text, columns.saturating_sub(LEAD.len() + 4)).iter().enumerate() {
+            let lead = if number == 0 { format!("{} {LEAD}", paint(FRAME, "=")) } else { " ".repeat(LEAD.len() + 2) };
+            out += &format!("  {lead}{line}\n");
+        }
+    }
+    out
+}
+
+/// Before each of them.
+const LEAD: &str = "because of that: ";

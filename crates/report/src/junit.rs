@@ -1,0 +1,191 @@
+//! JUnit's XML, as CI systems read it: tests that passed, failed, or were skipped.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use racehunter_finding::{Coverage, Finding};
+
+use crate::short::{explored, place, unclear};
+use crate::text::clean;
+use crate::{Told, Verdict};
+
+/// How a test ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Nothing was found.
+    Passed,
+    /// Something was found: a line for each.
+    Failed(Vec<String>),
+    /// It could not be hunted in, or finding nothing means nothing: why.
+    Error(String),
+    /// There is nothing to hunt: why.
+    Skipped(String),
+}
+
+/// One test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Test {
+    /// What it belongs to.
+    pub suite: String,
+    /// Its name.
+    pub name: String,
+    /// Time that it took.
+    pub elapsed: Duration,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+/// All tests as one file, suite by suite.
+#[must_use]
+pub fn file(tests: &[Test]) -> String {
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let _ = writeln!(out, "<testsuites name=\"racehunter\"{}>", totals(tests.iter()));
+    let mut suites: Vec<&str> = Vec::new();
+    for test in tests {
+        if !suites.contains(&test.suite.as_str()) {
+            suites.push(&test.suite);
+        }
+    }
+    for suite in suites {
+        let own = || tests.iter().filter(|test| test.suite == suite);
+        let _ = writeln!(out, "  <testsuite name=\"{}\"{}>", escape(suite), totals(own()));
+        own().for_each(|test| case(&mut out, test));
+        out.push_str("  </testsuite>\n");
+    }
+    out.push_str("</testsuites>\n");
+    out
+}
+
+fn totals<'t>(tests: impl Iterator<Item = &'t Test> + Clone) -> String {
+    let number = |is: fn(&Ending) -> bool| tests.clone().filter(|test| is(&test.ending)).count();
+    let seconds: f64 = tests.clone().map(|test| test.elapsed.as_secs_f64()).sum();
+    format!(
+        " tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{seconds:.3}\"",
+        tests.clone().count(),
+        number(|ending| matches!(ending, Ending::Failed(_))),
+        number(|ending| matches!(ending, Ending::Error(_))),
+        number(|ending| matches!(ending, Ending::Skipped(_))),
+    )
+}
+
+fn case(out: &mut String, Test { suite, name, elapsed, ending }: &Test) {
+    let seconds = elapsed.as_secs_f64();
+    let _ =
+        write!(out, "    <testcase classname=\"{}\" name=\"{}\" time=\"{seconds:.3}\"", escape(suite), escape(name));
+    let inside = match ending {
+        Ending::Passed => {
+            out.push_str("/>\n");
+            return;
+        }
+        Ending::Failed(lines) => {
+            let first = lines.first().map_or("", String::as_str);
+            let all: Vec<String> = lines.iter().map(|line| escape(line)).collect();
+            format!("<failure message=\"{}\" type=\"finding\">{}</failure>", escape(first), all.join("\n"))
+        }
+        Ending::Error(why) => format!("<error message=\"{}\" type=\"unclear\"/>", escape(why)),
+        Ending::Skipped(why) => format!("<skipped message=\"{}\"/>", escape(why)),
+    };
+    let _ = writeln!(out, ">\n      {inside}\n    </testcase>");
+}
+
+/// A hunt as tests: one for each finding that counts, or one that passed.
+pub(crate) fn hunt(findings: &[Finding], coverage: Option<(&Coverage, Duration)>) -> String {
+    let elapsed = coverage.map_or(Duration::ZERO, |(_, elapsed)| elapsed);
+    let test = |name: String, ending: Ending| Test { suite: "racehunter hunt".to_owned(), name, elapsed, ending };
+    let mut tests: Vec<Test> = findings
+        .iter()
+        .map(|finding| {
+            let line = line(finding);
+            let ending = match (&finding.suppressed, finding.confirmed) {
+                (Some(reason), _) => Ending::Skipped(format!("suppressed: {reason}")),
+                (None, true) => Ending::Failed(vec![line]),
+                (None, false) => Ending::Skipped(format!("not confirmed: {line}")),
+            };
+            test(format!("{} {}", finding.kind.name(), finding.id), ending)
+        })
+        .collect();
+    if let Some((coverage, _)) = coverage.filter(|_| !findings.iter().any(Finding::counts)) {
+        let told = Told::of(findings.iter());
+        let ending = unclear(coverage).map_or(Ending::Passed, Ending::Error);
+        tests.push(test(explored(coverage, told), ending));
+    }
+    file(&tests)
+}
+
+/// A scan as tests: its findings, and the verdict.
+pub(crate) fn scan(findings: &[Finding], verdict: &Verdict, elapsed: Duration) -> String {
+    let test = |name: String, ending: Ending| Test { suite: "racehunter scan".to_owned(), name, elapsed, ending };
+    let found = findings.iter().filter(|finding| finding.counts());
+    let mut tests: Vec<Test> = found
+        .map(|finding| test(format!("{} {}", finding.kind.name(), finding.id), Ending::Failed(vec![line(finding)])))
+        .collect();
+    let ending = match verdict.word {
+        "race-free" => Ending::Passed,
+        "race" => Ending::Failed(vec![verdict.sentence()]),
+        _ => Ending::Error(verdict.sentence()),
+    };
+    tests.push(test("verdict".to_owned(), ending));
+    file(&tests)
+}
+
+fn line(finding: &Finding) -> String {
+    let place = finding.sites.first().map_or_else(|| "??".to_owned(), place);
+    format!("{place}: {}: {} [{}]", finding.kind.name(), finding.message, finding.id)
+}
+
+/// Text in an attribute or element.
+fn escape(text: &str) -> String {
+    let mut out = String::new();
+    for letter in clean(text).chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            // XML has no place for these two.
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_ending_has_its_form() {
+        let test = |name: &str, ending: Ending| Test {
+            suite: "queue".to_owned(),
+            name: name.to_owned(),
+            elapsed: Duration::from_millis(1500),
+            ending,
+        };
+        let text = file(&[
+            test("pops", Ending::Passed),
+            test("a<b & \"c\"", Ending::Failed(vec!["a.c:3: data race\x1b".to_owned(), "b.c:4".to_owned()])),
+            test("waits", Ending::Error("nothing completed".to_owned())),
+            test("plain", Ending::Skipped("no threads".to_owned())),
+        ]);
+        assert_eq!(
+            text,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
+<testsuites name=\"racehunter\" tests=\"4\" failures=\"1\" errors=\"1\" skipped=\"1\" time=\"6.000\">
+  <testsuite name=\"queue\" tests=\"4\" failures=\"1\" errors=\"1\" skipped=\"1\" time=\"6.000\">
+    <testcase classname=\"queue\" name=\"pops\" time=\"1.500\"/>
+    <testcase classname=\"queue\" name=\"a&lt;b &amp; &quot;c&quot;\" time=\"1.500\">
+      <failure message=\"a.c:3: data race\u{fffd}\" type=\"finding\">a.c:3: data race\u{fffd}\nb.c:4</failure>
+    </testcase>
+    <testcase classname=\"queue\" name=\"waits\" time=\"1.500\">
+      <error message=\"nothing completed\" type=\"unclear\"/>
+    </testcase>
+    <testcase classname=\"queue\" name=\"plain\" time=\"1.500\">
+      <skipped message=\"no threads\"/>
+    </testcase>
+  </testsuite>
+</testsuites>
+"
+        );
+    }
+}

@@ -1,0 +1,108 @@
+//! Names short enough to read.
+
+use std::borrow::Cow;
+
+/// Namespaces that libraries put in for their own versions. Users never write them.
+const INLINE: [&str; 6] = ["__cxx11::", "__1::", "__2::", "_V2::", "__n4861::", "__cxx1998::"];
+
+/// A name without what makes those of C++ long and says little where file and line stand beside it: template arguments, inline
+/// namespaces of libraries, and tags such as `[abi:cxx11]`.
+#[must_use]
+pub fn shortened(name: &str) -> Cow<'_, str> {
+    // In Rust, what is in angle brackets may be all that a name has: `<Queue as Drop>::drop`.
+    let is_rust = name.starts_with('<') || name.contains(" as ") || name.contains("::<impl ");
+    if is_rust || !name.contains(['<', '[', '_']) {
+        return Cow::Borrowed(name);
+    }
+    let mut out = without_arguments(name);
+    for inline in INLINE {
+        while let Some(at) = out.find(inline).filter(|&at| at == 0 || out[..at].ends_with("::")) {
+            out.replace_range(at..at + inline.len(), "");
+        }
+    }
+    while let Some(start) = out.find("[abi:") {
+        let Some(length) = out[start..].find(']') else { break };
+        out.replace_range(start..=start + length, "");
+    }
+    Cow::Owned(out)
+}
+
+/// The name without what is in angle brackets. Those of operators are no brackets.
+fn without_arguments(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(at) = rest.find(['<', '>']) {
+        let operator =
+            OPERATORS.iter().find(|operator| rest[..at].ends_with("operator") && rest[at..].starts_with(**operator));
+        if let Some(operator) = operator {
+            out.push_str(&rest[..at + operator.len()]);
+            rest = &rest[at + operator.len()..];
+            continue;
+        }
+        // `operator->` and `operator->*`.
+        if rest[at..].starts_with('>') {
+            out.push_str(&rest[..=at]);
+            rest = &rest[at + 1..];
+            continue;
+        }
+        let Some(end) = closing(&rest[at..]) else { break };
+        out.push_str(&rest[..at]);
+        rest = &rest[at + end..];
+    }
+    out + rest
+}
+
+/// Operators with angle brackets in their names, the longest first.
+const OPERATORS: [&str; 8] = ["<=>", "<<=", ">>=", "<<", ">>", "<=", ">=", "<"];
+
+/// How long the brackets are that a text begins with.
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut before = ' ';
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '<' => depth += 1,
+            '>' if before != '-' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at + 1);
+        }
+        before = letter;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shortened;
+
+    #[test]
+    fn arguments_and_versions_of_libraries_are_left_out() {
+        for (name, short) in [
+            ("worker", "worker"),
+            ("ns::Box<int>::set", "ns::Box::set"),
+            ("Cache<std::pair<int, long>, 4>::find<char>", "Cache::find"),
+            ("std::__cxx11::basic_string<char>::size", "std::basic_string::size"),
+            ("std::_V2::condition_variable_any::wait", "std::condition_variable_any::wait"),
+            ("name[abi:cxx11]", "name"),
+            ("my__1::f", "my__1::f"),
+            ("Money::operator<", "Money::operator<"),
+            ("operator<< <char>", "operator<< "),
+            ("Money::operator<=>", "Money::operator<=>"),
+            ("Handle<int>::operator->", "Handle::operator->"),
+            ("std::function<auto (int)->long>::operator()", "std::function::operator()"),
+            ("main::{lambda}", "main::{lambda}"),
+            ("open<", "open<"),
+        ] {
+            assert_eq!(shortened(name), short);
+        }
+    }
+
+    #[test]
+    fn names_of_rust_stay() {
+        for name in ["<ring::Ring<T> as Drop>::drop", "ring::<impl ring::Ring>::push"] {
+            assert_eq!(shortened(name), name);
+        }
+    }
+}
