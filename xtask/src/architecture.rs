@@ -68,9 +68,8 @@ const ACCESS: [Access; 3] = [
 const LONGEST: usize = 600;
 
 /// Files that are longer, and how long they may be. Rows only go, and numbers only fall.
-const LONGER: [(&str, usize); 7] = [
+const LONGER: [(&str, usize); 6] = [
     ("crates/abi/src/control.rs", 613),
-    ("crates/abi/src/record.rs", 608),
     ("crates/plugin/src/emit.rs", 657),
     ("crates/runtime/src/io/sockets.rs", 644),
     ("crates/runtime/src/schedule/mod.rs", 635),

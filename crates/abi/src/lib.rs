@@ -32,14 +32,17 @@ pub mod detail;
 mod file;
 mod record;
 mod state;
+mod unmodelled;
 
 pub use file::{File, FileKind, FileOperation, descriptor_at, descriptor_cell};
 pub use record::{
     Cause, Escape, Kind, Misuse, RawRecord, Record, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS,
-    TRACES_OF_PROCESSES, UNMODELLED, UNMODELLED_BUFFER, UNMODELLED_CANCELLATION, UNMODELLED_EXIT, UNMODELLED_FORMAT,
-    UNMODELLED_FUNCTION, Wait,
+    TRACES_OF_PROCESSES, Wait,
 };
 pub use state::{Touched, state_object};
+pub use unmodelled::{
+    UNMODELLED, UNMODELLED_BUFFER, UNMODELLED_CANCELLATION, UNMODELLED_EXIT, UNMODELLED_FORMAT, UNMODELLED_FUNCTION,
+};
 
 /// Version of everything in this crate. The controller refuses a target that was built with another one.
 pub const FORMAT_VERSION: u32 = 13;

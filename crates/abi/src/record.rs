@@ -428,7 +428,7 @@ byte_enum! {
         /// A thread runs code that is not instrumented: its accesses are not seen. `object` is the start routine.
         Uninstrumented = 9,
         /// The program used something that the runtime has no model of; `object` is the number of a system call, or of one of
-        /// [`UNMODELLED`] from [`UNMODELLED_FUNCTION`] on.
+        /// [`crate::UNMODELLED`] from [`crate::UNMODELLED_FUNCTION`] on.
         Unmodelled = 10,
         /// A call or assembler was reached whose effects are not seen. `object` is the address of its description, in the
         /// section that the compiler plugin has made: an effect, then a name.
@@ -516,49 +516,6 @@ pub const TRACES_OF_LINKS: u64 = 2;
 pub const TRACES_OF_NETWORK: u64 = 3;
 /// The same: a lock or barrier that another process may have too, and of which it does not see what this one does.
 pub const TRACES_OF_PROCESSES: u64 = 4;
-
-/// Where the numbers of functions without a model begin.
-pub const UNMODELLED_FUNCTION: u64 = 1 << 32;
-
-/// The place in [`UNMODELLED`] of what formats say that is not followed.
-pub const UNMODELLED_FORMAT: u64 = 16;
-/// The place in [`UNMODELLED`] of functions on streams in which a thread may be cancelled.
-pub const UNMODELLED_CANCELLATION: u64 = 17;
-
-/// The place in [`UNMODELLED`] of memory that streams use and the program provides.
-pub const UNMODELLED_BUFFER: u64 = 21;
-
-/// The place in [`UNMODELLED`] of tests that end the program with success themselves.
-pub const UNMODELLED_EXIT: u64 = 22;
-
-/// Functions of the C library without a model.
-pub const UNMODELLED: [&str; 25] = [
-    "aio_read",
-    "aio_write",
-    "lio_listio",
-    "aio_suspend",
-    "swapcontext",
-    "setcontext",
-    "preadv2",
-    "pwritev2",
-    "semop",
-    "semtimedop",
-    "msgsnd",
-    "msgrcv",
-    "mq_send",
-    "mq_receive",
-    "mq_timedsend",
-    "mq_timedreceive",
-    "a format with numbered arguments",
-    "cancellation in a function on a stream",
-    "open_memstream",
-    "open_wmemstream",
-    "fmemopen",
-    "a buffer that a stream was given",
-    "exit(0) before the end of the test",
-    "clone",
-    "forkpty",
-];
 
 byte_enum! {
     /// What a [`Kind::Misuse`] record is about: all of it is undefined behaviour. `object` is the lock, unless said

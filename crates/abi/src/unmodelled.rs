@@ -1,0 +1,44 @@
+//! What programs reach and the runtime has no model of, by the numbers in the log.
+
+/// Where the numbers of functions without a model begin.
+pub const UNMODELLED_FUNCTION: u64 = 1 << 32;
+
+/// The place in [`UNMODELLED`] of what formats say that is not followed.
+pub const UNMODELLED_FORMAT: u64 = 16;
+/// The place in [`UNMODELLED`] of functions on streams in which a thread may be cancelled.
+pub const UNMODELLED_CANCELLATION: u64 = 17;
+
+/// The place in [`UNMODELLED`] of memory that streams use and the program provides.
+pub const UNMODELLED_BUFFER: u64 = 21;
+
+/// The place in [`UNMODELLED`] of tests that end the program with success themselves.
+pub const UNMODELLED_EXIT: u64 = 22;
+
+/// Functions of the C library without a model.
+pub const UNMODELLED: [&str; 25] = [
+    "aio_read",
+    "aio_write",
+    "lio_listio",
+    "aio_suspend",
+    "swapcontext",
+    "setcontext",
+    "preadv2",
+    "pwritev2",
+    "semop",
+    "semtimedop",
+    "msgsnd",
+    "msgrcv",
+    "mq_send",
+    "mq_receive",
+    "mq_timedsend",
+    "mq_timedreceive",
+    "a format with numbered arguments",
+    "cancellation in a function on a stream",
+    "open_memstream",
+    "open_wmemstream",
+    "fmemopen",
+    "a buffer that a stream was given",
+    "exit(0) before the end of the test",
+    "clone",
+    "forkpty",
+];
