@@ -1,5 +1,5 @@
 //~ about: a call that only looks at a descriptor sees another file once another thread has given the number to it
-//~ revisions: status offset nothing map
+//~ revisions: status offset nothing map stream
 //~ truth: assertion
 //~ preemptions: 1
 //~ want: found
@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -19,6 +20,8 @@ static long look(void)
     return fstat(number, &status) == 0 ? status.st_mode : -1;
 #elif defined OFFSET
     return lseek(number, 0, SEEK_CUR);
+#elif defined STREAM
+    return fdopen(number, "w") != 0;
 #elif defined NOTHING
     char byte;
     return read(number, &byte, 0);

@@ -150,6 +150,10 @@ fn constant_text(pointer: Value) -> Option<Vec<u8>> {
         return None;
     }
     let initialiser = Value::new(llvm!(LLVMGetInitializer(global.0)))?;
+    if llvm!(LLVMIsNull(initialiser.0)) != 0 {
+        // A constant that is all zeroes has no data that could be asked for.
+        return Some(Vec::new());
+    }
     if llvm!(LLVMIsConstantString(initialiser.0)) == 0 {
         return None;
     }

@@ -12,7 +12,6 @@ use racehunter_abi::{Cause, Kind, Wait};
 use racehunter_machine::{Clock, Deadline, SECOND, Timespec, VirtualTime};
 
 pub(crate) const REALTIME: i32 = Clock::REALTIME.0;
-pub(crate) const MONOTONIC: i32 = Clock::MONOTONIC.0;
 
 #[unsafe(link_section = ".data.racehunter")]
 static TIME: Global<VirtualTime> = Global::new(VirtualTime::START);

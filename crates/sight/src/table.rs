@@ -140,7 +140,7 @@ const MEMORY: &str = "
 /// and similar functions; it does not see the other memory involved.
 const INPUT: &str = "
      close_range closefrom dup dup2 dup3 pipe pipe2 socket socketpair:3 eventfd epoll_create epoll_create1
-    eventfd_read:1 eventfd_write fileno fileno_unlocked fdopen
+    eventfd_read:1 eventfd_write fileno fileno_unlocked
     recv recvfrom:45 recvmsg:1 recvmmsg:14 send sendto:4 sendmsg:1 sendmmsg:1 accept:12 accept4:12
     shutdown __recv_chk __recvfrom_chk:56
     poll:0 ppoll:023 __poll_chk:0 __ppoll_chk:023 select:1234 pselect:12345 epoll_ctl:3 epoll_wait:1 epoll_pwait:14
@@ -270,7 +270,7 @@ const PROCESS_STATE: &str = "
     rewinddir:0 closedir glob:03 getcwd:0 get_current_dir_name";
 
 /// State of what a descriptor, their first argument, refers to: flags, options, addresses, whether it is open.
-const DESCRIPTOR_LOOKS: &str = "isatty getsockname:12 getpeername:12 getsockopt:34";
+const DESCRIPTOR_LOOKS: &str = "isatty fdopen:1 getsockname:12 getpeername:12 getsockopt:34";
 const DESCRIPTOR_CHANGES: &str = "fcntl:2 setsockopt:3 close connect:1 bind:1 listen";
 
 /// Other state of the process: actions of signals, names of semaphores, rights to memory.

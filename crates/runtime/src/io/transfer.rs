@@ -222,6 +222,7 @@ pub(crate) unsafe extern "C" fn write_bytes(fd: i32, buffer: usize, len: usize, 
 unsafe fn write_from(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
     let open = descriptors::look_up(fd, code).filter(|d| descriptors::is_open_for(d, Way::Out));
     let Some(d) = open else {
+        files::looked_up(fd, code);
         descriptors::used(fd, code);
         return finish(sys::call(sys::WRITE, fd as usize, buffer, len, 0));
     };
@@ -244,6 +245,7 @@ unsafe extern "C" fn write_pieces(fd: i32, pieces: *const Piece, count: i32, cod
             finish(output(d, core::slice::from_raw_parts(pieces, count as usize), code))
         }
         _ => {
+            files::looked_up(fd, code);
             descriptors::used(fd, code);
             finish(sys::call(WRITEV, fd as usize, pieces as usize, count as usize, 0))
         }
@@ -330,7 +332,9 @@ impl Rest<'_> {
 
 /// From a file to a pipe or socket: as `write`, but what is written comes from the kernel.
 unsafe extern "C" fn send_file(to: i32, from: i32, offset: usize, count: usize, code: usize) -> isize {
+    files::looked_up(from, code);
     let Some(d) = descriptors::look_up(to, code) else {
+        files::looked_up(to, code);
         return finish(sys::call(SENDFILE, to as usize, from as usize, offset, count));
     };
     let request = request(d, FileOperation::Write, code);
