@@ -142,7 +142,7 @@ fn changed_sources_are_noticed() {
     assert!(Path::new(&workshop.path("again")).exists());
 }
 
-/// Ten places that use what is freed are one bug.
+/// Several pairs of lines that race on one variable are one bug.
 #[test]
 fn places_with_one_cause_are_variants() {
     let (workshop, program) = Workshop::with_program(
