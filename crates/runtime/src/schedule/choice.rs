@@ -161,7 +161,7 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
     if let Some(next) = late.or_else(|| watchdog::left()) {
         return next;
     }
-    if signals::from_children()
+    if (signals::from_children() || signals::from_anywhere())
         && let Some(next) = next_ready(from)
     {
         return next;

@@ -1,12 +1,12 @@
 //! The program's actions for each signal, and those of the kernel.
 
 use super::{SIGABRT, SIGALRM, SIGCHLD, SIGKILL, SIGSTOP, bit, masks, send};
-use crate::schedule::point;
+use crate::schedule::{self, point};
 use crate::sync::{EINVAL, fail, interpose};
 use crate::thread::{COUNT, State, thread};
 use crate::{Global, log, outcome, reach, sys};
 use core::sync::atomic::{AtomicU64, Ordering};
-use racehunter_abi::{Escape, Kind};
+use racehunter_abi::{Escape, Kind, Wait};
 use racehunter_machine::SignalSet;
 
 interpose! {
@@ -177,8 +177,6 @@ pub(super) unsafe fn take_outside() {
 /// that.
 pub(crate) unsafe fn from_children() -> bool {
     const WAITID: usize = 247;
-    const PPOLL: usize = 271;
-    const SIGPROCMASK: usize = 14;
     const EXITED_NO_HANG_NO_WAIT: usize = 4 | 1 | 0x0100_0000;
     let waits = (0..COUNT.get()).map(|n| thread(n)).any(|t| (*t).state == State::Blocked && send::takes(t, SIGCHLD));
     if CAUGHT.get() & bit(SIGCHLD) == 0 || !waits {
@@ -190,6 +188,26 @@ pub(crate) unsafe fn from_children() -> bool {
     if !has_outside() && (result < 0 || info[PID] != 0) {
         return false;
     }
+    await_outside();
+    true
+}
+
+/// The same in a process that is no execution, such as one that the program has forked, if some thread waits for a signal: any other
+/// process may send it.
+pub(crate) unsafe fn from_anywhere() -> bool {
+    let waits =
+        || (0..COUNT.get()).map(|n| thread(n)).any(|t| (*t).state == State::Blocked && (*t).pending == Wait::Signal);
+    let may_come = !schedule::running() && waits();
+    if may_come {
+        await_outside();
+    }
+    may_come
+}
+
+/// Waits for a signal from outside the process.
+unsafe fn await_outside() {
+    const PPOLL: usize = 271;
+    const SIGPROCMASK: usize = 14;
     let (all, none, mut before) = (!0_u64, 0_u64, 0_u64);
     sys::call(SIGPROCMASK, 2, &raw const all as usize, &raw mut before as usize, 8);
     while !has_outside() {
@@ -197,7 +215,6 @@ pub(crate) unsafe fn from_children() -> bool {
     }
     sys::call(SIGPROCMASK, 2, &raw const before as usize, 0, 8);
     take_outside();
-    true
 }
 
 const ERROR: usize = usize::MAX;
