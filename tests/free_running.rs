@@ -200,7 +200,7 @@ int main(void) {
 fn a_race_of_free_threads_is_replayed_under_control() {
     let (workshop, program) = Workshop::with_program(ORDERED);
     // Only the free-running executions look for races.
-    let hunted = workshop.hunt(&program, &["--free-running", "--detector", "none"]).expect(1);
+    let hunted = workshop.hunt(&program, &["--free-running", "--detector", "none", "--runs", "400"]).expect(1);
     let [finding] = &hunted.findings[..] else { panic!("one race: {:?}", hunted.overview()) };
     let lines: Vec<u32> = finding.sites.iter().map(|site| site.line).collect();
     assert_eq!((finding.kind.as_str(), finding.confirmed, finding.replayed), ("data-race", true, [5, 5]));
@@ -235,7 +235,7 @@ fn free_threads_have_call_stacks() {
     for flags in ["-O0", "-O1 -fno-inline"] {
         let workshop = Workshop::new();
         let source = workshop.write("ways.c", TWO_WAYS);
-        let options = ["--free-running", "--detector", "none", &format!("--cflags={flags}")];
+        let options = ["--free-running", "--detector", "none", "--runs", "400", &format!("--cflags={flags}")];
         let hunted = workshop.hunt(&source, &options).expect(1);
         let [finding] = &hunted.findings[..] else { panic!("one race: {:?}", hunted.overview()) };
         assert!(finding.confirmed, "{finding:?}");

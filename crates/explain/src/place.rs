@@ -305,8 +305,22 @@ impl Places<'_> {
         let is_use =
             |entry: &Entry<'_>| entry.code().is_known() && entry.event().synchronisation() == Some(Address(address));
         let used = self.execution.entries().filter(|entry| entry.is_operation() && is_use(entry));
-        let named = used.take(TRIES).find_map(|entry| self.spelled(entry));
-        named.map_or_else(|| format!("lock {address:#x}"), |name| name.trim_start_matches('&').to_owned())
+        let named = used.take(TRIES).find_map(|entry| self.spelled(entry).map(|name| (entry.code(), name)));
+        let Some((code, name)) = named else { return format!("lock {address:#x}") };
+        let name = name.trim_start_matches('&');
+        // The same words may name one lock of many, each in its turn.
+        let mut alike: Vec<u64> = Vec::new();
+        for entry in self.execution.entries().filter(|entry| entry.code() == code) {
+            if let Some(Address(lock)) = entry.event().synchronisation()
+                && !alike.contains(&lock)
+            {
+                alike.push(lock);
+            }
+        }
+        match alike.iter().position(|&lock| lock == address) {
+            Some(at) if alike.len() > 1 => format!("{name} #{}", at + 1),
+            _ => name.to_owned(),
+        }
     }
 
     /// What a thread waits for by a futex: the call of the user's code that does it, where a library is in between.
