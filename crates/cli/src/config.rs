@@ -151,7 +151,7 @@ impl Config {
     }
 }
 
-/// What a file says; nothing when it belongs to another user, and nobody has named it.
+/// The text of a settings file. `None` if the file belongs to another user, unless the user has named it explicitly.
 fn trusted(path: &Path, is_named: bool) -> Option<Result<String>> {
     let name = path.display();
     if !is_named && !std::fs::metadata(path).is_ok_and(|found| files::is_own(&found)) {

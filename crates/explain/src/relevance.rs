@@ -9,9 +9,9 @@ use std::ops::Range;
 
 /// Steps that a finding keeps.
 const MOST: usize = 400;
-/// Of the accesses to what a finding is about, the last so many matter.
+/// The number of accesses to the finding's variable that are kept, counted from the end.
 const ACCESSES: usize = 40;
-/// Of the switches that no preemption made, the last so many matter.
+/// The number of switches without a preemption that are kept, counted from the end.
 const SWITCHES: usize = 20;
 /// Entries of a thread that are searched for what it has read before it failed.
 const SEARCHED: usize = 300;

@@ -41,7 +41,8 @@ pub fn pack(stored: &Stored, program: &Path) -> Result<Vec<u8>, Error> {
     }
     let mut sources = Vec::new();
     for source in &stored.sources {
-        // The finding can do without a source that is gone. What is none is not given away, whatever the finding says.
+        // A missing source is no obstacle. A file that does not look like source code is never packed, even if the finding
+        // names it.
         let path = Path::new(&source.file);
         let Some(bytes) = files::read(path).ok().filter(|_| is_source(path)) else { continue };
         let base = source.file.rsplit('/').next().unwrap_or_default();

@@ -123,7 +123,7 @@ impl Neighbours {
     pub fn numbers(self, mut set: u64) -> impl Iterator<Item = u32> {
         core::iter::from_fn(move || {
             let bit = set.trailing_zeros();
-            // Without its lowest bit; `None` when there is none.
+            // Clears the lowest bit. An empty set ends the iteration.
             set &= set.checked_sub(1)?;
             Some(self.first + bit)
         })

@@ -39,7 +39,7 @@ impl Owner {
         self.0 == thread.0 + 1
     }
 
-    /// Whether there is none.
+    /// Whether no thread is the owner.
     #[inline]
     #[must_use]
     pub const fn is_none(self) -> bool {
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_no_thread_at_all() {
+    fn no_owner_is_no_thread() {
         assert!((0..100).all(|number| !Owner::NONE.is(ThreadId(number))));
     }
 }

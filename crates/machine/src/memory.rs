@@ -79,7 +79,7 @@ impl<T: Copy, const N: usize> Quarantine<T, N> {
         Self { oldest: 0, count: 0, weight: 0, ring: [nothing; N] }
     }
 
-    /// Whether there is none.
+    /// Whether the quarantine is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.count == 0

@@ -152,7 +152,7 @@ pub const fn limit(most: u64, started_at: Option<u64>, is_observed: bool) -> u64
 /// How the turn of the running thread goes on after its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TurnEnd {
-    /// Nobody else can run: another turn.
+    /// No other thread can run, so this one gets another turn.
     Alone,
     /// It is over: others come first.
     Over,

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_time() {
+    fn no_thread_waits_for_time() {
         assert_eq!(earliest(core::iter::empty()), None);
     }
 

@@ -27,7 +27,7 @@ impl Deadline {
         Self(if nanoseconds == u64::MAX { u64::MAX - 1 } else { nanoseconds })
     }
 
-    /// Whether it is none.
+    /// Whether there is no deadline.
     #[inline]
     #[must_use]
     pub const fn is_never(self) -> bool {

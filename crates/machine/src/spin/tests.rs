@@ -100,7 +100,7 @@ fn a_loop_whose_memory_changes_is_not() {
 
 #[test]
 fn a_loop_that_undoes_what_it_does_is_one_all_the_same() {
-    // It changes something and changes it back: nobody can tell.
+    // It changes something and then restores it, which no other thread can notice.
     let mut thread = Reported::new();
     let found = (0..20).any(|_| {
         let first = thread.reach(0x10, 3, 0);

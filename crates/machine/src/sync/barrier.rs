@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn no_barrier_is_for_nobody() {
+    fn a_barrier_needs_a_thread() {
         assert!(!Barrier::is_size(0));
     }
 

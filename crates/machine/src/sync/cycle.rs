@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits() {
+    fn no_thread_waits() {
         assert!(!cycle(&[None, None]));
     }
 

@@ -36,7 +36,7 @@ impl MutexKind {
         }
     }
 
-    /// Whether the word is none that an initialiser leaves. The C library refuses it, and so do models.
+    /// Whether no initialiser leaves such a word. The C library refuses it, and so do the models.
     #[inline]
     #[must_use]
     pub const fn is_garbage(word: u32) -> bool {
@@ -133,7 +133,7 @@ pub enum Taken {
     Again,
     /// It has it too often already.
     TooDeep,
-    /// Nobody can have it any more.
+    /// No thread can lock it again.
     Lost,
 }
 
@@ -273,7 +273,7 @@ impl Mutex {
         Unlocked::Last
     }
 
-    /// Nobody has it any more. Returns who had it, and how often.
+    /// Frees the mutex. Returns its former owner, and how often that thread held it.
     #[inline]
     pub fn release(&mut self) -> (Owner, u32) {
         let had = (self.owner, self.depth);

@@ -24,7 +24,7 @@ pub enum Grant {
     Nothing,
 }
 
-/// Decides about a signal, from the tickets of the threads that wait and those of the permits that nobody has taken.
+/// Decides about a signal, from the tickets of the threads that wait and those of the permits that are still available.
 pub fn grant(waiters: impl Iterator<Item = Ticket> + Clone, permits: impl Iterator<Item = Ticket>) -> Grant {
     let Some(first) = waiters.clone().min() else { return Grant::Wake };
     let granted = permits.filter(|permit| permit.is_after(first)).count();
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits() {
+    fn no_thread_waits() {
         assert_eq!(decide(&[], &[]), Grant::Wake);
         assert_eq!(decide(&[], &[9]), Grant::Wake);
     }

@@ -19,7 +19,7 @@ pub enum RwUnlocked {
     Writer,
     /// One of the readers has.
     Reader,
-    /// Nobody has it, or another thread writes: nothing was given up.
+    /// No thread holds it, or another thread holds it for writing, so nothing was released.
     NotHeld,
 }
 
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_can_unlock_for_the_writer() {
+    fn no_other_thread_can_unlock_for_the_writer() {
         let mut lock = taken(&[(A, Mode::Write)]);
         assert_eq!(lock.unlock(B), RwUnlocked::NotHeld);
         assert!(lock.writer().is(A));

@@ -396,7 +396,7 @@ fn bystanders_of_a_deadlock_are_apart() {
     let text = wide(&deadlock(), 100);
     assert_eq!(text.matches(":::").count(), 1, "{text}");
     assert!(text.contains("= because of that: main thread waits for the end of thread T1 `mover`"), "{text}");
-    // Without a cycle nobody is a bystander.
+    // Without a cycle there are no bystanders.
     let mut open = deadlock();
     open.sites[0].waits_for.as_mut().expect("it waits").owner = None;
     assert!(!wide(&open, 100).contains("because of that"));

@@ -94,7 +94,7 @@ fn a_free_one_is_for_anybody() {
 }
 
 #[test]
-fn a_held_one_is_for_nobody() {
+fn a_held_one_is_not_available() {
     let mutex = held(MutexKind::NORMAL);
     assert!(!mutex.is_available(A) && !mutex.is_available(B));
 }
@@ -256,7 +256,7 @@ fn a_thread_that_was_kept_out_is_excused_until_the_next_owner() {
 }
 
 #[test]
-fn nobody_is_excused_at_first() {
+fn no_thread_is_excused_at_first() {
     assert!(!Mutex::default().excuses(A));
 }
 
