@@ -277,8 +277,8 @@ impl Request {
     }
 
     /// Makes the operation as soon as it is possible, or as soon as the kernel refuses it.
-    pub(crate) unsafe fn perform(&self, events: i16, mut attempt: impl FnMut() -> isize) -> isize {
-        self.perform_with(events, true, || without_waiting(self.d.fd, &mut attempt))
+    pub(crate) unsafe fn perform(&self, events: i16, attempt: impl FnMut() -> isize) -> isize {
+        self.perform_with(events, true, attempt)
     }
 
     /// The same for an attempt that must not be made in vain.
@@ -295,7 +295,7 @@ impl Request {
             // The kernel refuses some calls at once, and others return nothing: on the wrong kind of socket, with a length of
             // zero. Polling the descriptor does not show that.
             let tries = may_try && self.waits && !watch.lazy && !probe(&raw const watch);
-            let early = if tries { attempt() } else { WOULD_WAIT };
+            let early = if tries { without_waiting(self.d.fd, &mut attempt) } else { WOULD_WAIT };
             watch.forced = early != WOULD_WAIT;
             let n = match self.begin(&raw mut watch) {
                 Ok(n) => n,
@@ -306,7 +306,12 @@ impl Request {
             }
             // What has just come in from outside is there only once.
             let has_come = early > 0 || early == 0 && self.operation == FileOperation::Accept;
-            let mut result = if has_come { early } else { self.with_pipe_signal(&mut attempt) };
+            let mut result = match early {
+                _ if has_come => early,
+                WOULD_WAIT => self.with_pipe_signal(&mut attempt),
+                // Another thread may have changed what the kernel refused.
+                _ => without_waiting(self.d.fd, &mut attempt),
+            };
             if result == WOULD_WAIT && self.waits && sockets::is_shut_for_input(&self.d) && events & POLLIN != 0 {
                 // The kernel returns that only to a thread that was ready to wait.
                 result = 0;
