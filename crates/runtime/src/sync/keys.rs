@@ -106,6 +106,8 @@ pub(crate) unsafe fn disarm() {
 unsafe extern "C" fn destructor(t: *mut Thread) {
     (*t).destructor_round += 1;
     if (*t).destructor_round == 1 {
+        // It is on its way out; a request to cancel it comes too late.
+        (*t).cancellation.exit();
         look_at_destructors(t);
     }
     if (*t).destructor_round < LAST_ROUND {
