@@ -27,6 +27,7 @@ mod predict;
 mod primitives;
 mod probes;
 mod real;
+mod recipes;
 mod reports;
 mod scale;
 mod selective;
