@@ -31,6 +31,7 @@ mod recipes;
 mod reports;
 mod scale;
 mod selective;
+mod servers;
 mod signals;
 mod survival;
 mod travel;

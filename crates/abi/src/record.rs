@@ -473,6 +473,8 @@ byte_enum! {
         WeakExchange = 29,
         /// A race was left out because of an annotation, or because it is on a standard stream of C++.
         Excused = 30,
+        /// The client that the user has named was started where the program listens; or has failed: `object` is its status then.
+        Client = 31,
     }
 }
 
