@@ -473,8 +473,10 @@ byte_enum! {
         WeakExchange = 29,
         /// A race was left out because of an annotation, or because it is on a standard stream of C++.
         Excused = 30,
+        /// A freed block was given back to the allocator, so that later uses of it are not noticed.
+        LetGo = 31,
         /// The client that the user has named was started where the program listens; or has failed: `object` is its status then.
-        Client = 31,
+        Client = 32,
     }
 }
 
@@ -506,6 +508,7 @@ impl Escape {
                 | Self::FutexWait
                 | Self::WeakExchange
                 | Self::Excused
+                | Self::LetGo
         )
     }
 }

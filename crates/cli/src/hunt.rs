@@ -37,7 +37,10 @@ pub fn run(arguments: &Hunt, named: &Path, suppressions: &Suppressions) -> Resul
     let interrupts = Interrupts::catch()?;
     let (input, client) = (arguments.input.clone(), arguments.with.as_deref().map(client).transpose()?);
     let subject = Subject { path, arguments: arguments.arguments.clone(), input, client };
-    let limits = Limits { time: arguments.timeout(), memory_kib: arguments.memory << 10, ..Limits::default() };
+    let mut limits = Limits { time: arguments.timeout(), memory_kib: arguments.memory << 10, ..Limits::default() };
+    if arguments.check_output {
+        limits.output = COMPARED;
+    }
     let setup = Setup {
         limits,
         jobs,
@@ -89,6 +92,9 @@ fn client(command: &str) -> Result<String> {
 fn quote(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
+
+/// How much of what an execution writes is kept where all of it is compared.
+const COMPARED: u64 = 64 << 20;
 
 /// The words of this command line, from which the hunt can be started again.
 pub fn words() -> Vec<String> {
