@@ -142,8 +142,18 @@ fn every_command_of_the_guide_works() {
 }
 
 #[test]
+fn every_command_about_servers_and_build_systems_works() {
+    assert!(run_document("docs/servers.md") >= 2);
+    assert!(run_document("docs/build-systems.md") >= 2);
+    // What the page shows is what was run.
+    let page = fs::read_to_string(root().join("docs/servers.md")).expect("a document");
+    let client = fs::read_to_string(root().join("docs/example/client.sh")).expect("a script");
+    assert!(blocks(&page).iter().any(|block| block.language == "bash" && block.lines.join("\n") + "\n" == client));
+}
+
+#[test]
 fn a_line_with_racehunter_is_in_a_block_that_is_run() {
-    for name in ["README.md", "docs/guide.md"] {
+    for name in ["README.md", "docs/guide.md", "docs/servers.md"] {
         for block in blocks(&fs::read_to_string(root().join(name)).expect("a document")) {
             let runs = ["sh", "console"].contains(&block.language.as_str());
             let other = ["c", "json", "toml", "yaml"].contains(&block.language.as_str());

@@ -182,17 +182,20 @@ fn gdb_stops_at_both_racing_accesses_under_the_schedule() {
     assert!(first.contains("$1 = "), "variables can be looked at: {first}");
     // Threads are threads, and stay where they are.
     assert!(second.matches("LWP").count() >= 2, "{second}");
+    // With the names of the report.
+    assert!(second.contains("\"T1 worker\"") && second.contains("\"main\""), "{second}");
     assert!(out.contains("exited normally"), "{out}\n{said}");
 }
 
 #[test]
 fn gdb_goes_from_switch_to_switch() {
     let path =
-        HUNTED.workshop.write("switches.gdb", "racehunter next-switch\nracehunter next-switch\nracehunter goto 1\n");
+        HUNTED.workshop.write("switches.gdb", "racehunter next-switch\nracehunter next-switch\npython\ntry: gdb.execute('run')\nexcept gdb.error as error: print(error)\nend\nracehunter goto 1\n");
     let ended = there(&["replay", HUNTED.id.as_str(), "--gdb", "--", "-batch", "-x", path.to_str().expect("text")]);
     let switched: Vec<&str> = ended.stdout.lines().filter(|line| line.contains(": switched from ")).collect();
     assert_eq!(switched.len(), 2, "{}\n{}", ended.stdout, ended.stderr);
     assert!(switched[0].contains("from main to T"), "{}", switched[0]);
+    assert!(ended.stdout.contains("The schedule is followed once"), "{}", ended.stdout);
     assert!(ended.stderr.contains("The execution is beyond that"), "{}", ended.stderr);
 }
 
@@ -237,8 +240,8 @@ fn gdb_stops_in_the_deadlock_with_all_threads_in_place() {
         for part in [
             ": switched from main to T1 move_back",
             "the execution ends here: deadlock: main holds `from`, waits for `into`",
-            "  main/1 (move_back) waits for from, held by main, at crossed.c:6",
-            "  main (main) waits for into, held by main/1, at crossed.c:16",
+            "  T1 move_back waits for from, held by main, at crossed.c:6",
+            "  main waits for into, held by T1 move_back, at crossed.c:16",
         ] {
             assert!(out.contains(part), "no `{part}` at {level} in\n{out}\n{}", ended.stderr);
         }

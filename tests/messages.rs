@@ -170,7 +170,7 @@ fn mistakes_on_the_command_line() {
 
 #[test]
 fn help_names_the_exit_codes() {
-    let ended = run(&mut racehunter(["hunt", "--help"])).expect(0);
+    let ended = run(&mut racehunter(["hunt", "--help-all"])).expect(0);
     assert!(ended.stdout.contains("Exit codes: 0 nothing found, 1 findings, 2 usage"), "{}", ended.stdout);
 }
 
@@ -208,7 +208,7 @@ fn incomplete_when_completeness_is_required() {
 #[test]
 fn findings_in_the_formats_for_other_tools() {
     let (workshop, program) = Workshop::with_program(RACE);
-    for (format, line) in [("short", "data-race"), ("github", "::error file=")] {
+    for (format, line) in [("short", ": error: data race on `"), ("github", "::error file=")] {
         let options = ["hunt", "--runs", "20", "--message-format", format, "--out"];
         let ended = run(racehunter(options).arg(workshop.out()).arg(&program)).expect(1);
         assert!(ended.stdout.lines().any(|text| text.contains(line)), "{}", ended.stdout);

@@ -58,7 +58,7 @@ fn every_analysis_finds_a_lost_update() {
             return 0;
         }",
     );
-    let help = run(&mut racehunter(["hunt", "--help"])).expect(0).stdout;
+    let help = run(&mut racehunter(["hunt", "--help-all"])).expect(0).stdout;
     let known = "auto context-bound variable-bound thread-bound dfs random pct pct-vb pos surw coverage sampling";
     for analysis in known.split(' ') {
         assert!(help.contains(analysis), "{analysis} is not told of:\n{help}");

@@ -27,6 +27,36 @@ fn without_time(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// The same without the summary, which has paths of this system or depends on the clock.
+#[track_caller]
+fn finding(path: &str, options: &[&str]) -> String {
+    let report = report(path, options);
+    report.split("\n   Summary").next().expect("a finding").trim_end().to_owned()
+}
+
+/// A pool of workers in C: `pool_wait` returns too early.
+#[test]
+fn report_of_a_pool() {
+    assert_snapshot!(finding("tests/programs/worker_pool.c", &[]));
+}
+
+/// A template in C++, and memory on the heap that is used after its end.
+#[test]
+fn report_of_a_cache() {
+    assert_snapshot!(finding("tests/programs/lru_cache.cpp", &[]));
+}
+
+#[test]
+fn report_of_a_cycle_of_four_locks() {
+    assert_snapshot!(finding("tests/programs/four_locks.c", &[]));
+}
+
+/// Twelve threads, and more than a thousand steps.
+#[test]
+fn report_of_many_threads() {
+    assert_snapshot!(finding("tests/programs/many_threads.c", &[]));
+}
+
 #[test]
 fn report_of_a_data_race() {
     assert_snapshot!(report("targets/data-race/wrong_lock.c", &[]));

@@ -298,10 +298,7 @@ fn formats() {
     assert!(candidates.iter().any(|candidate| calls(candidate) == Some(2)), "{candidates:?}");
     assert!(scan("human").contains(&parallel));
     let short = scan("short");
-    assert!(
-        short.starts_with(&format!("{source}:16:12: warning[data-race]: suspected data race on `locked`")),
-        "{short}"
-    );
+    assert!(short.starts_with(&format!("{source}:16:12: warning: suspected data race on `locked`")), "{short}");
     let log: Value = serde_json::from_str(&scan("sarif")).expect("one JSON document");
     let results = log["runs"][0]["results"].as_array().expect("results");
     let id = |result: &Value| result["partialFingerprints"]["racehunter/v1"].to_string();

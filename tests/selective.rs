@@ -66,7 +66,7 @@ int main(void) {
 "#;
 
 fn start(path: &Path) -> Processes {
-    let program = Program { path: path.to_owned(), arguments: Vec::new(), input: None };
+    let program = Program { path: path.to_owned(), arguments: Vec::new(), input: None, client: None };
     Processes::start(program, Limits::default(), 1).expect("the program starts")
 }
 

@@ -309,3 +309,19 @@ fn hunts_as_junit() {
     let passed = there(&workshop, &[&hunt[..], &["--gtest_filter=Counter.Locks"]].concat()).expect(0).stdout;
     assert!(passed.contains("tests=\"1\" failures=\"0\" errors=\"0\" skipped=\"0\""), "{passed}");
 }
+
+/// A program that was built again shows the same bug: the finding of the earlier build stays, with its own schedule.
+#[test]
+fn builds_keep_their_own_findings() {
+    let (workshop, id, _) = hunted();
+    fs::rename(workshop.path("program"), workshop.path("first")).expect("moved");
+    let _ = workshop.cc(["-O0", "-pthread", "program.c", "-o", "program"]).expect(0);
+    let hunt = ["hunt", "--quiet", "--runs", "40", "--out", "out", "./program"];
+    assert!(there(&workshop, &hunt).expect(1).stdout.contains(&id));
+    for program in ["first", "program"] {
+        let _ = there(&workshop, &["replay", &id, "--out", "out", "--program", program]).expect(0);
+    }
+    // One line for one bug.
+    let listed = there(&workshop, &["list", "out"]).expect(0).stdout;
+    assert_eq!(listed.matches(&id).count(), 1, "{listed}");
+}

@@ -1,7 +1,8 @@
 //! Building the parts and putting them together.
 //!
 //! The layout is that of an installation: `bin/racehunter` and its two compiler names, `bin/cargo-racehunter`, and `lib/racehunter` with the
-//! runtime, its list of exported symbols, the headers, and a plugin per LLVM version.
+//! runtime, its list of exported symbols, the headers, and a plugin per LLVM version. `lib/cmake/RaceHunter` is where CMake looks
+//! for the module beside a program on the path.
 
 use crate::packages;
 use crate::shell::{cargo, root, shell, target};
@@ -17,6 +18,10 @@ const RUNTIME_SECTIONS: &str =
 
 /// The command that cargo calls for `cargo racehunter`.
 const CARGO: &str = "cargo-racehunter";
+
+/// Where the module for CMake is, and its files.
+const CMAKE: &str = "lib/cmake/RaceHunter";
+const CMAKE_MODULE: [&str; 2] = ["RaceHunterConfig.cmake", "RaceHunterConfigVersion.cmake"];
 
 /// A whole RaceHunter, ready to use.
 pub struct Kit {
@@ -47,6 +52,7 @@ impl Kit {
         for version in versions {
             kit.build_plugin(version)?;
         }
+        kit.write_cmake_module()?;
         Ok(kit)
     }
 
@@ -66,6 +72,20 @@ impl Kit {
 
     fn lib(&self) -> PathBuf {
         self.directory.join("lib/racehunter")
+    }
+
+    fn cmake(&self) -> PathBuf {
+        self.directory.join(CMAKE)
+    }
+
+    fn write_cmake_module(&self) -> Result<()> {
+        fs::create_dir_all(self.cmake())?;
+        let version = version()?;
+        for name in CMAKE_MODULE {
+            let text = fs::read_to_string(root().join("cmake").join(name))?;
+            write_if_changed(&self.cmake().join(name), text.replace("@VERSION@", &version).as_bytes())?;
+        }
+        Ok(())
     }
 
     fn build_plugin(&self, version: u32) -> Result<()> {
@@ -135,6 +155,10 @@ impl Kit {
             }
         }
         copy_headers(&self.lib().join("include"), &lib.join("include"))?;
+        fs::create_dir_all(home.join(CMAKE))?;
+        for name in CMAKE_MODULE {
+            replace(&self.cmake().join(name), &home.join(CMAKE).join(name))?;
+        }
         replace(&self.program(), &bin.join("racehunter"))?;
         replace(&self.bin().join(CARGO), &bin.join(CARGO))?;
         for name in ["racehunter-cc", "racehunter-c++"] {
@@ -156,6 +180,13 @@ fn copy_headers(from: &Path, to: &Path) -> Result<()> {
         replace(&from.join(header), &place)?;
     }
     Ok(())
+}
+
+/// The version of the project.
+pub fn version() -> Result<String> {
+    let manifest = fs::read_to_string(root().join("Cargo.toml"))?;
+    let line = manifest.lines().find_map(|line| line.strip_prefix("version = \""));
+    line.and_then(|rest| rest.split('"').next()).map(str::to_owned).context("Cargo.toml has no version")
 }
 
 fn run_ar(words: &[String]) -> Result<()> {

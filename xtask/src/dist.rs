@@ -3,7 +3,7 @@
 //! Both are tried before they are done: unpacked in a place of their own, with nothing of this project on the path, they find
 //! a bug in a program.
 
-use crate::build::Kit;
+use crate::build::{Kit, version};
 use crate::shell::{root, shell, target};
 use anyhow::{Context as _, Result, bail};
 use std::fs;
@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What is beside the programs, and where it goes.
-const DOCUMENTS: [&str; 5] = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "docs/guide.md"];
+const DOCUMENTS: [&str; 6] =
+    ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "docs/guide.md", "docs/build-systems.md"];
 
 /// Makes the files in `target/dist`.
 pub fn run(kit: &Kit) -> Result<()> {
@@ -40,13 +41,6 @@ pub fn run(kit: &Kit) -> Result<()> {
     print!("{sums}");
     println!("in {}", dist.display());
     Ok(())
-}
-
-/// The version of the project.
-fn version() -> Result<String> {
-    let manifest = fs::read_to_string(root().join("Cargo.toml"))?;
-    let line = manifest.lines().find_map(|line| line.strip_prefix("version = \""));
-    line.and_then(|rest| rest.split('"').next()).map(str::to_owned).context("Cargo.toml has no version")
 }
 
 const fn debian_architecture() -> &'static str {
@@ -131,6 +125,9 @@ fn try_out(dist: &Path, unpack: &[&str], below: &str) -> Result<()> {
     // A build system calls the compilers by their names.
     let compiler = installed.join("bin/racehunter-cc");
     output(clean_command(&compiler, &work).args(["-g", "-pthread", "bug.c", "-o", "bug"]))?;
+    if !installed.join("lib/cmake/RaceHunter/RaceHunterConfig.cmake").exists() {
+        bail!("unpacked, it has no module for CMake");
+    }
     fs::remove_dir_all(place)?;
     println!("tried {}", unpack.get(2).unwrap_or(&unpack[0]));
     Ok(())

@@ -30,6 +30,7 @@ pub const TEST: &[Need] = &[
     need_of("llvm-config-19", "llvm-19-dev"),
     SANITIZERS,
     need_of("cmake", "cmake"),
+    need_of("meson", "meson"),
     need_of("autoconf", "autoconf"),
     need_of("automake", "automake"),
     need_of("gdb", "gdb"),

@@ -50,7 +50,8 @@ struct Search {
 }
 
 fn search(program: &Path, technique: Technique, options: &Options, runs: u64, paths: u64) -> Result<Search> {
-    let program = Program { path: program.to_owned(), arguments: vec![paths.to_string().into()], input: None };
+    let program =
+        Program { path: program.to_owned(), arguments: vec![paths.to_string().into()], input: None, client: None };
     let found: Cell<Option<u64>> = Cell::new(None);
     let mut note = |progress: Progress<'_>| {
         if let Progress::Bug { found: bug, .. } = progress

@@ -13,6 +13,8 @@ pub const REQUEST_FD: i32 = 198;
 pub const ANSWER_FD: i32 = 199;
 /// File descriptor of the memory file.
 pub const REGION_FD: i32 = 197;
+/// Environment variable with the command that is started when the program listens.
+pub const CLIENT_VARIABLE: &str = "RACEHUNTER_CLIENT";
 /// Environment variable that tells the runtime to become a fork server; its value is the format version.
 pub const SERVER_VARIABLE: &str = "RACEHUNTER_SERVER";
 

@@ -475,6 +475,8 @@ byte_enum! {
         Excused = 30,
         /// A freed block was given back to the allocator, so that later uses of it are not noticed.
         LetGo = 31,
+        /// The client that the user has named was started where the program listens; or has failed: `object` is its status then.
+        Client = 32,
     }
 }
 

@@ -3,12 +3,13 @@
 use crate::{BoundKind, ContextBound, Strategy};
 use racehunter_explore::{
     Allowed, Budget, Bug, Campaign, Effort, Executor, ExecutorError, Minimised, Plan, Points, Portfolio, Progress,
-    Stop, minimise, room,
+    Stop, fewer_preemptions, minimise, room,
 };
 use std::cell::RefCell;
 
-/// As [`minimise`], but when preemptions are left it also searches systematically among the schedules with fewer of
-/// them (ignored yields and time-outs while others can run count as such). With enough executions for that it finds the least.
+/// As [`minimise`], but when preemptions are left it also searches among the schedules with fewer of them: first near those that are
+/// left, which works for large programs, then systematically (ignored yields and time-outs while others can run count as preemptions
+/// then). With enough executions for that it finds the least.
 pub fn simplify(
     executor: &mut dyn Executor,
     plan: &Plan,
@@ -16,7 +17,16 @@ pub fn simplify(
     effort: Effort<'_>,
 ) -> Result<Option<Minimised>, ExecutorError> {
     let half = Effort { runs: effort.runs / 2, ..effort };
-    let Some(first) = minimise(executor, plan, bug, half)? else { return Ok(None) };
+    let Some(mut first) = minimise(executor, plan, bug, half)? else { return Ok(None) };
+    let left = effort.runs.saturating_sub(first.runs);
+    if first.preemptions > 1 && left > 1 {
+        let near = Effort { runs: left / 2, ..effort };
+        let (before, like) = (first.runs, first.plan.clone());
+        match fewer_preemptions(executor, &like, bug, near)? {
+            Some(nearer) => first = Minimised { runs: before + nearer.runs, ..nearer },
+            None => first.runs = before + near.runs,
+        }
+    }
     let left = effort.runs.saturating_sub(first.runs);
     let Some(below) = first.preemptions.checked_sub(1).filter(|_| left > 0) else { return Ok(Some(first)) };
     let bound = u32::try_from(below).unwrap_or(u32::MAX - 1);

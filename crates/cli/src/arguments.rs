@@ -1,12 +1,14 @@
 //! The command line. Help texts come from the comments here.
 
+mod findings;
 mod values;
 
+pub use findings::{Bundle, List, Suppress};
 pub use values::{Approximation, Color, Counted, Detector, MessageFormat, Statuses, Threads, Where};
 
 use crate::suites::Framework;
 use crate::voice::Voice;
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgAction, Args, Parser, Subcommand};
 use racehunter_analyses::{BoundKind, Options, Races, Reduction, Setting, Strategy, Technique};
 use racehunter_explore::{Part, Points};
 use racehunter_launch::{PREPARATORY, Shared};
@@ -129,53 +131,53 @@ impl From<World> for Shared {
 
 /// Arguments of `hunt`.
 #[derive(Args, Debug)]
-#[command(after_help = EXIT_CODES, args_override_self = true)]
+#[command(after_help = EXIT_CODES, args_override_self = true, disable_help_flag = true)]
 pub struct Hunt {
     /// How schedules are chosen
     #[arg(help_heading = SEARCH, long, value_parser = technique(), default_value = "auto")]
     pub analysis: Technique,
     #[arg(help_heading = SEARCH, long, value_name = "N", default_value_t = 2, help = concerning(Setting::Bound, "Preemptions, at most"))]
     pub bound: u32,
-    #[arg(help_heading = SEARCH, long, help = concerning(Setting::Iterate, "Explore everything within the bound in one stage, instead of bound 0 first, then 1, and so on"))]
+    #[arg(hide_short_help = true, help_heading = SEARCH, long, help = concerning(Setting::Iterate, "Explore everything within the bound in one stage, instead of bound 0 first, then 1, and so on"))]
     pub no_iterate: bool,
     /// What the bound counts
-    #[arg(help_heading = SEARCH, long, value_name = "KIND", value_enum, default_value_t = Counted::Preemptions)]
+    #[arg(hide_short_help = true, help_heading = SEARCH, long, value_name = "KIND", value_enum, default_value_t = Counted::Preemptions)]
     pub bound_kind: Counted,
-    #[arg(help_heading = SEARCH, long, value_name = "V", default_value_t = 2, help = concerning(Setting::Variables, "Variables at which threads are preempted, at most"))]
+    #[arg(hide_short_help = true, help_heading = SEARCH, long, value_name = "V", default_value_t = 2, help = concerning(Setting::Variables, "Variables at which threads are preempted, at most"))]
     pub variables: u32,
     /// Threads that a bug is about, at most: that take part in preemptions (variable-bound), or that have to come in a
     /// certain order (thread-bound) [default: 4, thread-bound: 2]
-    #[arg(help_heading = SEARCH, long, value_name = "T", value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(hide_short_help = true, help_heading = SEARCH, long, value_name = "T", value_parser = clap::value_parser!(u32).range(2..))]
     pub threads: Option<u32>,
-    #[arg(help_heading = SEARCH, long, value_name = "P", default_value_t = 0.99, value_parser = chance, help = concerning(Setting::Confidence, "Probability that the sampled orders include every order of any T threads"))]
+    #[arg(hide_short_help = true, help_heading = SEARCH, long, value_name = "P", default_value_t = 0.99, value_parser = chance, help = concerning(Setting::Confidence, "Probability that the sampled orders include every order of any T threads"))]
     pub confidence: f64,
-    #[arg(help_heading = SEARCH, long, value_name = "L", value_parser = clap::value_parser!(u32).range(1..), help = concerning(Setting::Iterations, "Ignore heap blocks that a loop allocates after its first L iterations"))]
+    #[arg(hide_short_help = true, help_heading = SEARCH, long, value_name = "L", value_parser = clap::value_parser!(u32).range(1..), help = concerning(Setting::Iterations, "Ignore heap blocks that a loop allocates after its first L iterations"))]
     pub iterations: Option<u32>,
-    #[arg(help_heading = SEARCH, long, help = concerning(Setting::WholeObjects, "Count an array, a structure or a heap block as one variable, instead of each part of it"))]
+    #[arg(hide_short_help = true, help_heading = SEARCH, long, help = concerning(Setting::WholeObjects, "Count an array, a structure or a heap block as one variable, instead of each part of it"))]
     pub whole_objects: bool,
-    #[arg(help_heading = SEARCH, long, value_name = "D", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16), help = concerning(Setting::Depth, "Number of ordering constraints of the bugs that are looked for"))]
+    #[arg(hide_short_help = true, help_heading = SEARCH, long, value_name = "D", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16), help = concerning(Setting::Depth, "Number of ordering constraints of the bugs that are looked for"))]
     pub depth: u32,
     /// Care only for the variables that a walk is about, and look for data races in one of 32 walks (pct-vb); skip accesses in
     /// executions that can be preempted no more, and look for data races in the others (variable-bound, thread-bound)
-    #[arg(help_heading = SEARCH, long)]
+    #[arg(hide_short_help = true, help_heading = SEARCH, long)]
     pub selective: bool,
     /// Which thread runs where a schedule leaves it open: random, min-switches, or fair=N
-    #[arg(help_heading = SEARCH, long, default_value = "min-switches")]
+    #[arg(hide_short_help = true, help_heading = SEARCH, long, default_value = "min-switches")]
     pub strategy: Strategy,
     /// Where a switch can happen
-    #[arg(help_heading = SEARCH, long, value_enum, default_value_t = Where::Shared)]
+    #[arg(hide_short_help = true, help_heading = SEARCH, long, value_enum, default_value_t = Where::Shared)]
     pub points: Where,
     /// What counts as a data race [default: happens-before; meeting with watchpoint, watchpoint-bound, sampling and
     /// --free-running]
-    #[arg(long, value_enum)]
+    #[arg(hide_short_help = true, long, value_enum)]
     pub detector: Option<Detector>,
-    #[arg(long, help = free_running())]
+    #[arg(hide_short_help = true, long, help = free_running())]
     pub free_running: bool,
     /// Let waits on condition variables end without a signal, and signals wake any waiter: the default
-    #[arg(help_heading = SEARCH, long, overrides_with = "no_spurious")]
+    #[arg(hide_short_help = true, help_heading = SEARCH, long, overrides_with = "no_spurious")]
     pub spurious: bool,
     /// Assume that waits on condition variables end by a signal only, and that it wakes the thread that has waited longest
-    #[arg(help_heading = SEARCH, long, overrides_with = "spurious")]
+    #[arg(hide_short_help = true, help_heading = SEARCH, long, overrides_with = "spurious")]
     pub no_spurious: bool,
     /// Report an exit status or output that depends on the schedule
     #[arg(help_heading = SEARCH, long)]
@@ -185,7 +187,7 @@ pub struct Hunt {
     pub allow_exit_status: Statuses,
     /// Leave out schedules that differ from others only in the order of independent operations: `caching` stops at states
     /// that were explored before, `dynamic` branches only where executions show that the order matters
-    #[arg(help_heading = SEARCH, long, value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "caching")]
+    #[arg(hide_short_help = true, help_heading = SEARCH, long, value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "caching")]
     pub reduction: Option<Reduction>,
     /// Seed of all random choices
     #[arg(help_heading = SEARCH, long, value_name = "S", default_value_t = 1)]
@@ -211,15 +213,18 @@ pub struct Hunt {
     /// File for the program's standard input [default: nothing]
     #[arg(help_heading = PROGRAM, long, value_name = "FILE")]
     pub input: Option<PathBuf>,
+    /// A client of the program: a shell command that each execution starts when the program listens. It is not under control
+    #[arg(help_heading = PROGRAM, long, value_name = "COMMAND", conflicts_with = "free_running")]
+    pub with: Option<String>,
     /// Options for the compiler, when a source file is given
     #[arg(help_heading = PROGRAM, long, value_name = "OPTIONS", allow_hyphen_values = true)]
     pub cflags: Option<String>,
     /// What the threads of the program are while it is hunted
-    #[arg(help_heading = PROGRAM, long, value_name = "KIND", value_enum, default_value_t = Threads::Fibers)]
+    #[arg(hide_short_help = true, help_heading = PROGRAM, long, value_name = "KIND", value_enum, default_value_t = Threads::Fibers)]
     pub backend: Threads,
     /// Turns of a loop between OnStart and OnRestart that run before the first one that is explored, so that what is
     /// initialised lazily is there
-    #[arg(help_heading = PROGRAM, long, value_name = "N", default_value_t = PREPARATORY)]
+    #[arg(hide_short_help = true, help_heading = PROGRAM, long, value_name = "N", default_value_t = PREPARATORY)]
     pub preparatory: u32,
     #[command(flatten, next_help_heading = PROGRAM)]
     pub world: World,
@@ -247,6 +252,12 @@ pub struct Hunt {
     /// Do only part K of N of the work; `racehunter merge` joins the parts
     #[arg(help_heading = LONG_HUNTS, long, value_name = "K/N", default_value_t = Part::WHOLE, hide_default_value = true)]
     pub partition: Part,
+    /// The options that most hunts need
+    #[arg(help_heading = RESULTS, long, short = 'h', action = ArgAction::HelpShort)]
+    help: Option<bool>,
+    /// All options
+    #[arg(help_heading = RESULTS, long, action = ArgAction::HelpLong)]
+    help_all: Option<bool>,
     /// The program, or a C or C++ file
     #[arg(required_unless_present = "resume")]
     pub target: Option<PathBuf>,
@@ -453,6 +464,9 @@ pub struct Report {
     /// One self-contained HTML page, with the timeline of each finding
     #[arg(long)]
     pub html: bool,
+    /// The timeline of each finding as trace events, for ui.perfetto.dev
+    #[arg(long, conflicts_with = "html")]
+    pub perfetto: bool,
     /// The file to write [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -518,62 +532,6 @@ pub struct Test {
     /// Arguments of the programs, besides those that choose a case
     #[arg(last = true)]
     pub arguments: Vec<String>,
-}
-
-/// Arguments of `list`.
-#[derive(Args, Debug)]
-#[command(args_override_self = true)]
-pub struct List {
-    /// Form of the results
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
-    pub message_format: MessageFormat,
-    /// When to use colours
-    #[arg(long, value_enum, default_value_t = Color::Auto)]
-    pub color: Color,
-    /// The --out directory of the hunt
-    #[arg(value_name = "DIR")]
-    pub directory: Option<PathBuf>,
-    /// The same directory, as an option
-    #[arg(long, value_name = "DIR", default_value = ".racehunter")]
-    pub out: PathBuf,
-}
-
-/// Arguments of `suppress`.
-#[derive(Args, Debug)]
-#[command(args_override_self = true)]
-pub struct Suppress {
-    /// The findings, or the beginnings of their ids
-    #[arg(value_name = "ID", required_unless_present = "all", conflicts_with = "all")]
-    pub ids: Vec<String>,
-    /// All findings that count: a baseline, from which on new ones are noticed
-    #[arg(long)]
-    pub all: bool,
-    /// Why they do not matter: it is reported along with them
-    #[arg(long, value_name = "TEXT")]
-    pub reason: String,
-    /// The file to add them to
-    #[arg(long, value_name = "FILE", default_value = crate::config::BASELINE)]
-    pub baseline: PathBuf,
-    /// Where findings are kept
-    #[arg(long, value_name = "DIR", default_value = ".racehunter")]
-    pub out: PathBuf,
-}
-
-/// Arguments of `bundle`.
-#[derive(Args, Debug)]
-#[command(args_override_self = true)]
-pub struct Bundle {
-    /// The finding, or the beginning of its id
-    pub id: String,
-    /// The file to write [default: ID.rhbundle]
-    #[arg(long, short, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// The program, if it is not where it was
-    #[arg(long, value_name = "PATH")]
-    pub program: Option<PathBuf>,
-    /// Where findings are kept
-    #[arg(long, value_name = "DIR", default_value = ".racehunter")]
-    pub out: PathBuf,
 }
 
 /// Arguments of `merge`.

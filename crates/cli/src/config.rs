@@ -131,7 +131,10 @@ impl Config {
             if let Some(wrong) = table.keys().find(|key| !known.contains(key)) {
                 return Err(advise(
                     format!("`{name}`: `{wrong}` is not an option of `racehunter {command}`"),
-                    format!("`racehunter {command} --help` has all of them"),
+                    format!(
+                        "`racehunter {command} {}` has all of them",
+                        if command == "hunt" { "--help-all" } else { "--help" }
+                    ),
                 ));
             }
         }

@@ -115,7 +115,7 @@ fn trial() -> Result<()> {
         .output()
         .context("cannot run the program itself")?;
     let (out, complaints) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    if output.status.code() != Some(1) || !out.contains("error[data-race]") {
+    if output.status.code() != Some(1) || !out.contains("[data-race]") {
         let last = complaints.lines().chain(out.lines()).next().unwrap_or("it said nothing");
         bail!("a program with a race was hunted, and the race was not found: {last}");
     }

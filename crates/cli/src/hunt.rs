@@ -35,7 +35,8 @@ pub fn run(arguments: &Hunt, named: &Path, suppressions: &Suppressions) -> Resul
     let path = target::prepare(named, arguments.cflags.as_deref(), &arguments.out, arguments.selective)?;
     watch.note(|| notes::program(&path));
     let interrupts = Interrupts::catch()?;
-    let subject = Subject { path, arguments: arguments.arguments.clone(), input: arguments.input.clone() };
+    let (input, client) = (arguments.input.clone(), arguments.with.as_deref().map(client).transpose()?);
+    let subject = Subject { path, arguments: arguments.arguments.clone(), input, client };
     let mut limits = Limits { time: arguments.timeout(), memory_kib: arguments.memory << 10, ..Limits::default() };
     if arguments.check_output {
         limits.output = COMPARED;
@@ -72,13 +73,24 @@ pub fn run(arguments: &Hunt, named: &Path, suppressions: &Suppressions) -> Resul
         return Err(trouble).context("cannot write the results");
     }
     match result? {
-        Outcome::Nothing(nothing) => Ok(explain_nothing(named, &nothing)),
+        Outcome::Nothing(nothing) => Ok(explain_nothing(named, &nothing, arguments.with.is_some())),
         Outcome::Hunted(hunted) => {
             let Hunted { coverage, elapsed, counted } = *hunted;
             reporter.summary(&coverage, elapsed).context("cannot write the results")?;
             Ok(exit(counted, &coverage, arguments.require_complete, &interrupts))
         }
     }
+}
+
+/// The command of a client, as it is started: in this directory, wherever the program is by then.
+fn client(command: &str) -> Result<String> {
+    let here = std::env::current_dir().context("cannot find the working directory")?;
+    Ok(format!("cd {} && {command}", quote(&here.to_string_lossy())))
+}
+
+/// A word of a shell.
+fn quote(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// How much of what an execution writes is kept where all of it is compared.
@@ -122,12 +134,13 @@ fn budget(arguments: &Hunt) -> Budget {
     }
 }
 
-fn explain_nothing(named: &Path, nothing: &NothingToExplore) -> Exit {
+fn explain_nothing(named: &Path, nothing: &NothingToExplore, has_client: bool) -> Exit {
     let name = named.display().to_string();
     match nothing.status {
         0 => eprintln!("warning: {}", notes::nothing_to_explore(&name, &nothing.last_line)),
         status => {
-            let (message, help) = notes::failed_before_threads(&name, status, &nothing.last_line);
+            let failed = if has_client { notes::client_failed_before_threads } else { notes::failed_before_threads };
+            let (message, help) = failed(&name, status, &nothing.last_line);
             eprint!("{}", render(&advise(message, help)));
         }
     }

@@ -4,6 +4,7 @@
 //! codes. Only this crate reads arguments, the environment and the terminal. Start at [`mod@hunt`].
 #![forbid(unsafe_code)]
 
+mod about;
 mod arguments;
 mod bundle;
 mod config;

@@ -84,7 +84,7 @@ impl How {
             log_in,
             ..Setup::new(Clock::new(Instant::now))
         };
-        Hunter::open(Subject { path, arguments: arguments.to_vec(), input }, setup)
+        Hunter::open(Subject { path, arguments: arguments.to_vec(), input, client: None }, setup)
     }
 
     /// How the execution is recorded.

@@ -25,11 +25,23 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
         Some(bundled) => bundled.stored.clone(),
         None => store::load(&arguments.out, &arguments.id)?,
     };
-    stored.program = match &arguments.program {
-        Some(program) => locate::named(&stored, program)?,
-        None => locate::program(&stored, &around(&arguments.out))?,
+    let locate = |stored: &Stored| match &arguments.program {
+        Some(program) => locate::named(stored, program),
+        None => locate::program(stored, &around(&arguments.out)),
     };
-    let Stored { program, arguments: words, input, checks_output, .. } = stored.clone();
+    stored.program = match locate(&stored) {
+        Ok(program) => program,
+        Err(error) => {
+            // The program may be an earlier build, in which it was found too.
+            let others =
+                if bundled.is_some() { Vec::new() } else { store::other_builds(&arguments.out, &stored.finding.id) };
+            let found = others.into_iter().find_map(|other| locate(&other).ok().map(|program| (other, program)));
+            let Some((other, program)) = found else { return Err(error.into()) };
+            stored = other;
+            program
+        }
+    };
+    let Stored { program, arguments: words, input, client, checks_output, .. } = stored.clone();
     let interrupts = Interrupts::catch()?;
     let default = if arguments.gdb { Backend::Threads } else { Backend::Fibers };
     let backend = arguments.backend.map_or(default, Backend::from);
@@ -40,7 +52,7 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
         interrupted: interrupts.flag(),
         ..Setup::new(Clock::new(Instant::now))
     };
-    let mut hunter = Hunter::open(Subject { path: program, arguments: words, input }, setup)?;
+    let mut hunter = Hunter::open(Subject { path: program, arguments: words, input, client }, setup)?;
     let mut watch = Watch::new(arguments.voice);
     if arguments.gdb {
         let finding = hunter.replay_for_debugger(&stored, &mut watch)?;

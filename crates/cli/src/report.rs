@@ -1,5 +1,6 @@
 //! `racehunter report`: what is kept in a directory, as one page or once more in any of the formats.
 
+use crate::about;
 use crate::arguments::{Color, Report};
 use crate::exit::{Exit, advise};
 use crate::output::{replay_options, reporter_to};
@@ -8,7 +9,7 @@ use racehunter_finding::Finding;
 use racehunter_hunter::campaign::{self, Kept};
 use racehunter_hunter::{Error, Stored, Suppressions, files, shell, sources, store};
 use racehunter_report::html::{Hunted, Page, Shown, page};
-use racehunter_report::notes;
+use racehunter_report::{notes, perfetto};
 use std::io::Write;
 use std::path::Path;
 
@@ -44,6 +45,13 @@ pub fn run(arguments: &Report, suppressions: &Suppressions) -> Result<Exit> {
         Some(file) => Box::new(std::io::BufWriter::new(file)),
         None => Box::new(std::io::stdout()),
     };
+    if arguments.perfetto {
+        let shown: Vec<&Finding> = findings.iter().map(|stored| &stored.finding).collect();
+        let text = perfetto::file(&shown);
+        sink.write_all(text.as_bytes()).and_then(|()| sink.flush()).context("cannot write the report")?;
+        arguments.written(text.len());
+        return Ok(Exit::Clean);
+    }
     if arguments.html {
         let root = std::env::current_dir().unwrap_or_default();
         let html = page(&describe(&findings, &campaigns, out), &root);
@@ -112,7 +120,11 @@ fn describe(findings: &[Stored], campaigns: &[Kept], out: &Path) -> Page {
             elapsed: kept.elapsed,
         }
     };
-    Page { campaigns: campaigns.iter().map(hunted).collect(), findings: findings.iter().map(shown).collect() }
+    Page {
+        campaigns: campaigns.iter().map(hunted).collect(),
+        findings: findings.iter().map(shown).collect(),
+        about: about::this(),
+    }
 }
 
 impl Report {

@@ -66,6 +66,7 @@ fn name(symbols: &Symbols, escaped: &Escaped) -> &'static str {
         Escape::Fork => "fork",
         Escape::Spawn => "spawn",
         Escape::Exec => "exec",
+        Escape::Client => "client",
         Escape::Blocked => "blocked",
         Escape::Busy => "busy",
         Escape::Input => "input",

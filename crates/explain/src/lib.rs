@@ -8,6 +8,7 @@
 //! Start at [`Explainer::finding`].
 #![forbid(unsafe_code)]
 
+mod alone;
 mod cause;
 mod deadlock;
 mod escapes;
@@ -265,6 +266,7 @@ impl Explainer<'_> {
         let watch = match bug {
             Bug::Race(first, second) | Bug::DoubleFree(first, second) => memory::find(&before, *first, *second)
                 .map(|race| (race.address, u64::from(race.first.size.max(race.second.size)).max(1))),
+            Bug::Assertion(..) if before.events <= SHORT => alone::unlogged_read(executor, plan, &before)?,
             _ => None,
         };
         let allocations = before.events <= SHORT;
@@ -536,6 +538,9 @@ fn reference(executor: &mut dyn Executor, plan: &Plan) -> Result<Execution, Exec
 fn describe_end(places: &Places<'_>, kind: racehunter_finding::Kind, finding: &mut Finding) -> Option<Culprit> {
     finding.kind = kind;
     finding.message = match (kind, &places.execution.outcome) {
+        (racehunter_finding::Kind::ExitStatus, Outcome::Exited(status)) if client_failed(places.execution) => {
+            messages::client_failed(*status)
+        }
         (racehunter_finding::Kind::ExitStatus, Outcome::Exited(status)) => messages::exit_status(*status, false),
         _ => messages::output(),
     };
@@ -546,12 +551,19 @@ fn describe_end(places: &Places<'_>, kind: racehunter_finding::Kind, finding: &m
     None
 }
 
+/// Whether the status of an execution is that of the program's client.
+fn client_failed(execution: &Execution) -> bool {
+    execution.escapes().iter().any(|&(what, _, status)| what == Escape::Client && status != 0)
+}
+
 /// Says how the end of an execution differs from that without preemptions.
 fn compare(execution: &Execution, reference: &Execution, bug: &Bug, finding: &mut Finding) {
     if let (Outcome::Exited(status), Outcome::Exited(other)) = (&execution.outcome, &reference.outcome)
         && status != other
     {
-        finding.message = messages::exit_status(*status, true);
+        if !client_failed(execution) {
+            finding.message = messages::exit_status(*status, true);
+        }
         finding.notes.push(messages::other_status(*other));
     }
     if let Bug::ExitStatus(_) = bug {

@@ -108,10 +108,22 @@ pub(crate) fn mark(places: &Places<'_>, sites: &[Site], cited: &[usize], steps: 
         steps[at].step.number = at as u64 + 1;
         steps[at].step.matters = matters;
     }
+    let accesses = without_middles(&accesses, |at| steps[at].step.thread);
     let last = |places: Vec<usize>, most: usize| places.into_iter().rev().take(most);
     for at in last(accesses, ACCESSES).chain(last(switches, SWITCHES)) {
         steps[at].step.matters = true;
     }
+}
+
+/// Of what one thread does in a row, with no other in between, only the beginning and the end.
+fn without_middles(accesses: &[usize], thread: impl Fn(usize) -> u32) -> Vec<usize> {
+    const LONG: usize = 6;
+    const ENDS: usize = 2;
+    let shorter = |run: &[usize]| match run.len() {
+        ..=LONG => run.to_vec(),
+        length => [&run[..ENDS], &run[length - ENDS..]].concat(),
+    };
+    accesses.chunk_by(|&one, &next| thread(one) == thread(next)).flat_map(shorter).collect()
 }
 
 /// The steps to keep: those that matter, and as many of the last ones as there is room for.
@@ -156,6 +168,13 @@ mod tests {
         assert_eq!(kept.len(), MOST);
         assert_eq!((kept[0], kept[1], kept[2], kept[MOST - 1]), (7, 300, 603, 1000));
         assert_eq!(super::kept((1..=3).map(|number| done(number, false)).collect()).len(), 3);
+    }
+
+    #[test]
+    fn the_middle_of_a_long_run_is_left_out() {
+        let thread = |at: usize| if (10..30).contains(&at) { 1 } else { 2 };
+        let accesses: Vec<usize> = (5..35).collect();
+        assert_eq!(without_middles(&accesses, thread), [5, 6, 7, 8, 9, 10, 11, 28, 29, 30, 31, 32, 33, 34]);
     }
 
     #[test]

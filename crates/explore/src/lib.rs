@@ -37,7 +37,7 @@ pub use endings::{Allowed, Endings};
 pub use execution::{Bug, Execution, LEFT_OUT, Outcome, Race, RacingAccess};
 pub use executor::{Executor, ExecutorError};
 pub use figures::figures;
-pub use minimise::{Effort, Minimised, confirm, minimise, room};
+pub use minimise::{Effort, Minimised, confirm, fewer_preemptions, minimise, room};
 pub use objects::Objects;
 pub use panic::Panic;
 pub use part::{NoPart, Part};

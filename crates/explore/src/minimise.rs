@@ -1,5 +1,6 @@
 //! Making a failing schedule sure, and simple.
 
+mod bounds;
 mod turns;
 
 use crate::{Bug, Execution, Executor, ExecutorError, Plan, Step, Switch, decisions};
@@ -70,13 +71,31 @@ pub fn minimise(
     search.shortcuts()?;
     search.fewer_rules()?;
     search.fewer_turns()?;
-    let runs = search.runs;
-    Ok(search.best.map(|best| {
-        let preemptions = best.cost.preemptions;
-        let plan = Plan { max_threads: plan.max_threads, ..best.execution.repeat_to(bug) };
-        let switches = plan.switches.clone();
-        Minimised { execution: best.execution, preemptions, switches, plan, runs }
-    }))
+    Ok(search.finish())
+}
+
+/// Looks for a schedule that shows the same bug with fewer preemptions than `plan` does, among those with none, one and two of them: first
+/// those that preempt where `plan` does, so that it gets somewhere in large programs too. `None` when there is no better one, as far as
+/// the executions tell.
+pub fn fewer_preemptions(
+    executor: &mut dyn Executor,
+    plan: &Plan,
+    bug: &Bug,
+    effort: Effort<'_>,
+) -> Result<Option<Minimised>, ExecutorError> {
+    let mut search = Search { executor, bug, like: plan, runs: 0, effort, best: None };
+    let first = search.run(plan.clone())?;
+    if !search.keep_if_better(first) {
+        return Ok(None);
+    }
+    let before = search.fewest();
+    search.bounds()?;
+    if search.fewest() == before {
+        return Ok(None);
+    }
+    search.fewer_rules()?;
+    search.fewer_turns()?;
+    Ok(search.finish())
 }
 
 /// Events that a simpler schedule may take to show what a plan shows. It matters for programs that do not end.
@@ -133,6 +152,15 @@ impl Search<'_> {
         }
         self.runs += 1;
         Ok(self.executor.run(std::slice::from_ref(&plan))?.pop())
+    }
+
+    /// The simplest that was found.
+    fn finish(self) -> Option<Minimised> {
+        let best = self.best?;
+        let preemptions = best.cost.preemptions;
+        let plan = Plan { max_threads: self.like.max_threads, ..best.execution.repeat_to(self.bug) };
+        let switches = plan.switches.clone();
+        Some(Minimised { execution: best.execution, preemptions, switches, plan, runs: self.runs })
     }
 
     fn out_of_runs(&self) -> bool {

@@ -24,6 +24,8 @@ pub enum Unclear {
     NotReplayed(u64),
     /// The first execution failed, and no other did.
     FailedAtFirst(Failure),
+    /// The client was started in no execution, because the program never listened.
+    NoClient,
 }
 
 /// Executions that did not complete, for one reason.

@@ -32,6 +32,9 @@ pub struct Identity {
     pub arguments: Vec<String>,
     /// Its standard input.
     pub input: Option<PathBuf>,
+    /// The command that is started when it listens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
     /// Options of the hunt, as they would be written.
     pub options: Vec<String>,
 }
@@ -39,13 +42,14 @@ pub struct Identity {
 impl Identity {
     /// The campaign of a program with these options.
     pub(crate) fn new(subject: &Subject, options: Vec<String>) -> Self {
-        let Subject { path, arguments, input } = subject.clone();
-        Self { program: path, arguments, input, options }
+        let Subject { path, arguments, input, client } = subject.clone();
+        Self { program: path, arguments, input, client, options }
     }
 
     /// The program, as it is run.
     pub(crate) fn subject(&self) -> Subject {
-        Subject { path: self.program.clone(), arguments: self.arguments.clone(), input: self.input.clone() }
+        let Self { program, arguments, input, client, .. } = self.clone();
+        Subject { path: program, arguments, input, client }
     }
 
     /// A number for the campaign and one of its parts.
@@ -54,7 +58,8 @@ impl Identity {
         let input = self.input.as_deref().map_or(&b""[..], |input| input.as_os_str().as_bytes());
         let counts = [self.arguments.len() as u64, u64::from(self.input.is_some())].map(u64::to_le_bytes);
         let fixed = [self.program.as_os_str().as_bytes(), &counts[0], &counts[1], input, part.as_bytes()];
-        digest::number(fixed.into_iter().chain(self.arguments.iter().chain(&self.options).map(String::as_bytes)))
+        let words = self.arguments.iter().chain(&self.options).chain(&self.client);
+        digest::number(fixed.into_iter().chain(words.map(String::as_bytes)))
     }
 }
 
@@ -387,7 +392,8 @@ mod tests {
     use super::*;
 
     fn keeper_of(out: &Path, options: &[&str]) -> Keeper {
-        let subject = Subject { path: "/bin/program".into(), arguments: vec!["1".to_owned()], input: None };
+        let subject =
+            Subject { path: "/bin/program".into(), arguments: vec!["1".to_owned()], input: None, client: None };
         let identity = Identity::new(&subject, options.iter().map(|&option| option.to_owned()).collect());
         let path = directory(out).join(format!("program-{:016x}.rhc", identity.number(Part::WHOLE)));
         let now = Instant::now();

@@ -32,12 +32,29 @@ class Session:
             self.finding = json.load(file)
         self.stopped = None
         self.ended = False
+        # The numbers of threads by gdb's, as far as they have told theirs: the runtime has helpers in between.
+        self.numbers = {1: 0}
 
     def name(self, thread):
         names = self.finding["threads"]
         if thread == 0:
             return "main"
         return f"T{thread} {names[thread]}".strip() if thread < len(names) else f"T{thread}"
+
+    def learn(self, thread, number):
+        """A thread has told its number in the schedule."""
+        self.numbers[thread.num] = number
+        self.name_threads()
+
+    def of(self, thread):
+        """A thread by the name that the report has for it."""
+        number = self.numbers.get(thread.num)
+        return f"thread {thread.num}" if number is None else self.name(number)
+
+    def name_threads(self):
+        """Lets `info threads` use the names of the report."""
+        for thread in gdb.selected_inferior().threads():
+            thread.name = self.of(thread)
 
     def now(self):
         """The number of the event that is happening, or has happened last."""
@@ -149,6 +166,7 @@ class Stop(gdb.Breakpoint):
     def stop(self):
         register = gdb.newest_frame().read_register
         SESSION.stopped = (int(register("rdi")), int(register("rsi")) & 0xFFFFFFFF)
+        SESSION.learn(gdb.selected_thread(), SESSION.stopped[1])
         return True
 
 
@@ -252,9 +270,25 @@ class Threads(gdb.Command):
             sal = place.find_sal()
             where = f" at {sal.symtab.filename}:{sal.line}" if sal.symtab else ""
             mark = "*" if thread.num == selected.num else " "
-            print(f"{mark} thread {thread.num}: {place.name()}{where}")
+            print(f"{mark} {SESSION.of(thread)} (gdb: thread {thread.num}): {place.name()}{where}")
+        SESSION.name_threads()
         selected.switch()
         frame.select()
+
+
+class Run(gdb.Command):
+    """Another execution would not follow the schedule: it can be followed once."""
+
+    def __init__(self, name):
+        super().__init__(name, gdb.COMMAND_RUNNING)
+
+    def invoke(self, argument, from_tty):
+        raise gdb.GdbError("The schedule is followed once. To follow it again: quit, and `racehunter replay "
+                           + self.id() + " --gdb`.")
+
+    @staticmethod
+    def id():
+        return os.path.basename(os.environ["RACEHUNTER_GDB_SESSION"]).removesuffix(".json")
 
 
 for command in (Prefix, NextSwitch, Racing, Goto, Where, Threads, WithoutRuntime):
@@ -291,3 +325,5 @@ else:
     print("  racehunter where         where it is, and what is ahead")
     print("  racehunter threads       where each thread is in the program")
     gdb.execute("frame")
+for name in ("run", "start", "starti"):
+    Run(name)

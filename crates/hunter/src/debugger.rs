@@ -45,14 +45,18 @@ impl<'a> Session<'a> {
         let mut racing: Vec<_> = sites.filter(is_event).collect();
         racing.sort();
         racing.dedup_by_key(|(event, ..)| *event);
+        // As the report calls them, and the commands.
+        let name = |path: &str| match finding.threads.iter().position(|thread| thread.path == path) {
+            Some(0) => "main".to_owned(),
+            Some(number) => format!("T{number} {}", finding.threads[number].entry).trim_end().to_owned(),
+            None => path.to_owned(),
+        };
         let waits = finding.sites.iter().filter_map(|site| {
             let waiting = site.waits_for.as_ref()?;
             let owner = waiting.owner.as_deref().filter(|_| site.access != "join");
-            let held = owner.map_or_else(String::new, |owner| format!(", held by {owner}"));
-            Some(format!(
-                "{} ({}) waits for {}{held}, at {}:{}",
-                site.thread, site.entry, waiting.object, site.file, site.line
-            ))
+            let held = owner.map_or_else(String::new, |owner| format!(", held by {}", name(owner)));
+            let (thread, object) = (name(&site.thread), &waiting.object);
+            Some(format!("{thread} waits for {object}{held}, at {}:{}", site.file, site.line))
         });
         let waits = waits.collect();
         let threads = finding.threads.iter().map(|thread| thread.entry.as_str()).collect();
@@ -100,5 +104,6 @@ pub fn debug_replay(stored: &Stored, finding: &Finding, how: &Debugging<'_>) -> 
         .args(how.arguments)
         .arg(&stored.program);
     let shared = Shared { output: stored.checks_output, ..how.shared };
-    debug(&plan_of(&finding.schedule), how.backend, (shared, how.preparatory), &mut gdb).map_err(Error::Debugger)
+    debug(&plan_of(&finding.schedule), how.backend, (shared, how.preparatory), stored.client.as_deref(), &mut gdb)
+        .map_err(Error::Debugger)
 }

@@ -12,6 +12,7 @@ use racehunter_explore::{
 };
 use racehunter_finding::{Coverage, Failure, Finding, Unclear, fingerprint};
 use racehunter_launch::{Limits, Processes};
+use racehunter_log::Escape;
 use racehunter_report::{Bound, messages, unclear};
 use racehunter_symbols::Symbols;
 use std::collections::HashMap;
@@ -266,6 +267,10 @@ impl<'a> Findings<'a> {
             let is_explained = !self.ids.is_empty() || !self.reported.unconfirmed.is_empty();
             if let (Some(failure), false) = (&self.failed_at_first, is_explained) {
                 reasons.push(Unclear::FailedAtFirst(failure.clone()));
+            }
+            let has_client = summary.escaped.iter().any(|escaped| escaped.what == Escape::Client);
+            if self.subject.client.is_some() && !has_client && summary.endings.completed > 0 {
+                reasons.push(Unclear::NoClient);
             }
             coverage.unclear = reasons.iter().map(unclear).collect();
         }

@@ -123,6 +123,8 @@ fn difference(one: &Kept, other: &Kept) -> Option<String> {
         Some("the arguments of the program differ".to_owned())
     } else if a.input != b.input {
         Some("the inputs differ".to_owned())
+    } else if a.client != b.client {
+        Some("the clients differ".to_owned())
     } else if let Some((a, b)) = options {
         Some(format!("`{}` there, `{}` here", a.to_lowercase(), b.to_lowercase()))
     } else if one.part().of() != other.part().of() {

@@ -20,12 +20,14 @@ pub struct Subject {
     pub arguments: Vec<String>,
     /// A file for its standard input; without one, its input is empty.
     pub input: Option<PathBuf>,
+    /// A command for a shell that is started when the program listens.
+    pub client: Option<String>,
 }
 
 impl Subject {
     /// A finding with what is needed to show it again.
     pub(crate) fn stored(&self, identity: String, checks_output: bool, finding: Finding) -> Stored {
-        let Self { path, arguments, input } = self.clone();
+        let Self { path, arguments, input, client } = self.clone();
         let sources = sources::digests(&finding);
         Stored {
             version: store::VERSION,
@@ -33,6 +35,7 @@ impl Subject {
             identity,
             arguments,
             input,
+            client,
             checks_output,
             sources,
             world: None,
@@ -111,7 +114,8 @@ impl Hunter {
     pub(crate) fn start(subject: Subject, mut symbols: Symbols, setup: Setup) -> Result<Self, Error> {
         let Setup { limits, jobs, backend, shared, preparatory, log_in, interrupted, clock } = setup;
         let arguments = subject.arguments.iter().map(OsString::from).collect();
-        let program = Program { path: subject.path.clone(), arguments, input: subject.input.clone() };
+        let Subject { path, input, client, .. } = subject.clone();
+        let program = Program { path, arguments, input, client };
         let mut processes = Processes::start_with_log_in(log_in, program, limits, jobs)?;
         let stop = StopSign::new(Arc::clone(&interrupted));
         processes.stop_when(stop.clone());

@@ -20,6 +20,9 @@ pub struct Stored {
     pub arguments: Vec<String>,
     /// Its standard input.
     pub input: Option<PathBuf>,
+    /// The command that was started when it listened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
     /// What it prints was compared, so that printing is a scheduling point.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checks_output: bool,
@@ -48,7 +51,42 @@ pub fn save(out: &Path, stored: &Stored) -> Result<(), Error> {
     files::check_out(out)?;
     let directory = directory(out);
     files::directory(&directory)?;
-    files::write(&directory.join(format!("{}.json", stored.finding.id)), &serde_json::to_vec_pretty(stored)?)
+    let id = &stored.finding.id;
+    if let Ok(before) = read(&directory, id)
+        && before.identity != stored.identity
+    {
+        let builds = builds_directory(out);
+        files::directory(&builds)?;
+        files::write(&builds.join(build_name(id, &before.identity)), &serde_json::to_vec_pretty(&before)?)?;
+    }
+    files::write(&directory.join(format!("{id}.json")), &serde_json::to_vec_pretty(stored)?)
+}
+
+/// Where findings of other builds are kept: the same bug of a program that was built again has the same id, and another schedule.
+fn builds_directory(out: &Path) -> PathBuf {
+    directory(out).join("builds")
+}
+
+/// The name of a finding of a build.
+fn build_name(id: &str, identity: &str) -> String {
+    let identity: String = identity.chars().filter(char::is_ascii_alphanumeric).collect();
+    format!("{id}-{identity}.json")
+}
+
+/// A finding as earlier builds of its program had it, the ones that are kept.
+#[must_use]
+pub fn other_builds(out: &Path, id: &str) -> Vec<Stored> {
+    let directory = builds_directory(out);
+    let prefix = format!("{id}-");
+    let Ok(entries) = std::fs::read_dir(&directory) else { return Vec::new() };
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str().map(str::to_owned))
+        .filter(|name| name.starts_with(&prefix) && name.ends_with(".json"))
+        .collect();
+    names.sort();
+    let text = |name: &String| files::read(&directory.join(name)).ok();
+    let stored = names.iter().filter_map(text).filter_map(|text| serde_json::from_slice::<Stored>(&text).ok());
+    stored.filter(|stored| stored.version == VERSION && stored.finding.id == id).collect()
 }
 
 /// Whether this is an id, and not a way out of the directory.

@@ -3,7 +3,7 @@
 use crate::Backend;
 use crate::processes::{Settings, Shared};
 use crate::region::Region;
-use crate::worker::{LaunchError, NO_BACKTRACES, inherit, pipe};
+use crate::worker::{LaunchError, NO_BACKTRACES, client_variable, inherit, pipe};
 use racehunter_abi::FORMAT_VERSION;
 use racehunter_abi::control::{ANSWER_FD, REGION_FD, REQUEST_FD, SERVER_VARIABLE};
 use racehunter_explore::Plan;
@@ -17,8 +17,8 @@ use std::process::{Command, ExitStatus};
 ///
 /// The debugger is given everything that a fork server needs: the control region with the plan, and a request that is
 /// already written. When it runs the program, the server forks once, and the child follows the plan; the debugger has
-/// to follow the child. `preparatory` is the number of iterations of an in-process loop before the one that follows the plan.
-/// No limit applies, and the watchdog is off.
+/// to follow the child. `preparatory` is the number of iterations of an in-process loop before the one that follows the plan;
+/// `client` is the command that is started when the program listens. No limit applies, and the watchdog is off.
 ///
 /// # Errors
 /// When the debugger cannot be started.
@@ -26,6 +26,7 @@ pub fn debug(
     plan: &Plan,
     backend: Backend,
     (shared, preparatory): (Shared, u32),
+    client: Option<&str>,
     debugger: &mut Command,
 ) -> Result<ExitStatus, LaunchError> {
     let name = debugger.get_program().to_string_lossy().into_owned();
@@ -44,6 +45,7 @@ pub fn debug(
     let inherited =
         [(region.fd(), REGION_FD), (request_read.as_raw_fd(), REQUEST_FD), (answer_write.as_raw_fd(), ANSWER_FD)];
     debugger.env(SERVER_VARIABLE, FORMAT_VERSION.to_string()).env("LD_BIND_NOW", "1").envs(NO_BACKTRACES);
+    debugger.envs(client_variable(client));
     // SAFETY: between fork and exec only async-signal-safe calls are made.
     unsafe { debugger.pre_exec(move || inherit(inherited)) };
     let mut child = debugger.spawn().map_err(failed)?;

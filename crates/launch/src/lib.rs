@@ -16,6 +16,7 @@ mod processes;
 mod record;
 mod region;
 mod results;
+mod scarcity;
 mod stop;
 mod stopwatch;
 mod wire;

@@ -5,9 +5,9 @@ use crate::output::Output;
 use crate::region::Region;
 use crate::stop::StopSign;
 use crate::stopwatch::Stopwatch;
-use crate::{family, orphans};
+use crate::{family, orphans, scarcity};
 use racehunter_abi::FORMAT_VERSION;
-use racehunter_abi::control::{ANSWER_FD, Header, REGION_FD, REQUEST_FD, SERVER_VARIABLE, Trouble};
+use racehunter_abi::control::{ANSWER_FD, CLIENT_VARIABLE, Header, REGION_FD, REQUEST_FD, SERVER_VARIABLE, Trouble};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -27,6 +27,8 @@ pub struct Program {
     pub arguments: Vec<OsString>,
     /// A file for its standard input; without one, its input is empty.
     pub input: Option<PathBuf>,
+    /// A command for a shell that is started when the program listens.
+    pub client: Option<String>,
 }
 
 /// What one execution may use.
@@ -151,7 +153,10 @@ impl Worker {
         stop: &StopSign,
     ) -> Result<Self, LaunchError> {
         let name = program.path.display().to_string();
-        let failed = |source| LaunchError::Start { program: name.clone(), source };
+        let failed = |source: io::Error| match scarcity::of_start(&source) {
+            Some(why) => LaunchError::Trouble(format!("cannot start `{name}`: {why}")),
+            None => LaunchError::Start { program: name.clone(), source },
+        };
         let region = Region::new(log_in).map_err(failed)?;
         let (request_read, request_write) = pipe().map_err(failed)?;
         let (answer_read, answer_write) = pipe().map_err(failed)?;
@@ -169,6 +174,8 @@ impl Worker {
             // Otherwise every child would look up the same symbols again.
             .env("LD_BIND_NOW", "1")
             .envs(NO_BACKTRACES)
+            .env_remove(CLIENT_VARIABLE)
+            .envs(client_variable(program.client.as_deref()))
             .stdin(input)
             .stdout(output.file().map_err(failed)?)
             .stderr(output.file().map_err(failed)?);
@@ -219,10 +226,9 @@ impl Worker {
                 "`{name}` was built by another version of RaceHunter (format {}, this is {FORMAT_VERSION}): build it again",
                 header.runtime_version
             ),
-            code if code == Trouble::Shadow as u32 => format!(
-                "`{name}`: no room for shadow memory in its address space; the system may limit it (ulimit -v, \
-                 vm.overcommit_memory = 2)"
-            ),
+            code if code == Trouble::Shadow as u32 => {
+                format!("`{name}`: no room for shadow memory in its address space; {}", scarcity::of_shadow())
+            }
             _ => format!("`{name}`: the runtime cannot start (trouble {})", header.trouble),
         };
         Err(LaunchError::Trouble(trouble))
@@ -360,6 +366,11 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// How the runtime knows the client.
+pub(crate) fn client_variable(client: Option<&str>) -> Option<(&'static str, &str)> {
+    client.map(|client| (CLIENT_VARIABLE, client))
 }
 
 /// Lines of `start-end perms offset dev inode path`, by address.

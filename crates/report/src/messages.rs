@@ -95,6 +95,12 @@ pub fn exit_status(status: i32, depends: bool) -> String {
     format!("the program ends with status {status}{depends}")
 }
 
+/// A client of the program that failed.
+#[must_use]
+pub fn client_failed(status: i32) -> String {
+    format!("the client fails with status {status}")
+}
+
 /// A status that does not depend on the schedule, as far as the executions so far show.
 #[must_use]
 pub fn every_schedule(status: i32, executions: u64) -> String {
@@ -356,6 +362,7 @@ pub fn uncontrolled(what: &str, detail: &str, place: Option<&str>) -> String {
     match what {
         "fork" => format!("`fork`{at}: the child process is not under control"),
         "spawn" => format!("another program is started{at}: it is not under control"),
+        "client" => format!("the client is started{at}: it is not under control"),
         "exec" => format!("`exec`{at}: the program that takes over is not under control"),
         "blocked" => format!("a call blocks{at}: what it waits for is not known, others go on meanwhile"),
         "busy" => format!("long work, or waiting, in code without instrumentation{at}: others go on meanwhile"),

@@ -283,6 +283,16 @@ pub fn failed_before_threads(name: &str, status: i32, last_line: &str) -> (Strin
     )
 }
 
+/// The same for a program whose client was started: either may have failed.
+#[must_use]
+pub fn client_failed_before_threads(name: &str, status: i32, last_line: &str) -> (String, String) {
+    let said = last_words(last_line);
+    (
+        format!("`{name}`, or its client, ended with status {status} before the program created a thread{said}"),
+        "a client begins when the program listens; its command is run by `sh`, in this directory".to_owned(),
+    )
+}
+
 fn last_words(last_line: &str) -> String {
     let last = clean(last_line);
     if last.is_empty() { String::new() } else { format!("; the last it wrote: {last}") }

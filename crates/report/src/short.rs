@@ -6,7 +6,9 @@ use crate::Told;
 use crate::messages;
 use crate::text::{clean, count};
 
-/// `src/queue.c:43:9: error[data-race]: data race on `q->count`, also src/drain.c:18:12 [7f3a]`
+/// `src/queue.c:43:9: error: data race on `q->count`, also src/drain.c:18:12 [data-race] [7f3a]`
+///
+/// Editors read it as they read what compilers write: after the place comes `error:` or `warning:`, and nothing else.
 pub(crate) fn finding(finding: &Finding) -> String {
     let place = finding.sites.first().map_or_else(|| "??".to_owned(), place);
     let mut others: Vec<String> = finding.sites.iter().skip(1).map(self::place).collect();
@@ -15,10 +17,10 @@ pub(crate) fn finding(finding: &Finding) -> String {
     let also = if others.is_empty() { String::new() } else { format!(", also {}", others.join(", ")) };
     let because = finding.suppressed.as_ref().map_or_else(String::new, |reason| format!(": {}", clean(reason)));
     format!(
-        "{place}: {}[{}]: {}{also} [{}]{because}\n",
+        "{place}: {}: {}{also} [{}] [{}]{because}\n",
         severity(finding),
-        finding.kind.name(),
         clean(&finding.message),
+        finding.kind.name(),
         clean(&finding.id)
     )
 }

@@ -17,6 +17,7 @@ pub fn unclear(reason: &Unclear) -> String {
             let what = were(*failures, "failure");
             format!("{what} seen, and there was no time to replay; --time raises the limit")
         }
+        Unclear::NoClient => "the client of --with was never started: the program does not listen".to_owned(),
         Unclear::FailedAtFirst(how) => {
             format!("the first execution failed, and none after it ({})", failure(how))
         }

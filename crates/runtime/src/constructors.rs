@@ -40,11 +40,7 @@ unsafe extern "C" fn before_constructors(_argc: i32, argv: *const *const c_char,
 
 /// Whether the process was started with a variable in its environment. The C library cannot tell before its own constructors.
 pub(crate) unsafe fn has_variable(name: &CStr) -> bool {
-    let name = name.to_bytes();
-    variables().any(|variable| {
-        let variable = CStr::from_ptr(variable).to_bytes();
-        variable.starts_with(name) && variable.get(name.len()) == Some(&b'=')
-    })
+    value_of(name).is_some()
 }
 
 /// Whether a string is one of those that the process was started with.
@@ -52,7 +48,17 @@ pub(crate) unsafe fn has_string(text: *const u8) -> bool {
     variables().any(|variable| variable.cast() == text)
 }
 
-unsafe fn variables() -> impl Iterator<Item = *const c_char> {
+/// What a variable of the environment was set to.
+pub(crate) unsafe fn value_of(name: &CStr) -> Option<*const c_char> {
+    let name = name.to_bytes();
+    let named = |variable: &*const c_char| {
+        let text = CStr::from_ptr(*variable).to_bytes();
+        text.starts_with(name) && text.get(name.len()) == Some(&b'=')
+    };
+    variables().find(named).map(|variable| variable.add(name.len() + 1))
+}
+
+pub(crate) unsafe fn variables() -> impl Iterator<Item = *const c_char> {
     let all = ENVIRONMENT.get();
     (0..)
         .map_while(move |i| if all.is_null() { None } else { Some(*all.add(i)).filter(|variable| !variable.is_null()) })

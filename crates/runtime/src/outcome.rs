@@ -1,5 +1,6 @@
 //! How an execution ends.
 
+use crate::io::client;
 use crate::signals::{self, fault};
 use crate::sync::{interpose, owner};
 use crate::thread::{COUNT, CURRENT, INTERNAL, LIVE, State, current, thread};
@@ -158,7 +159,15 @@ unsafe extern "C" fn at_end() {
         return;
     }
     last_moment(0);
+    if client::is_there() {
+        // What is still in buffers belongs to the connections that are closed now.
+        fflush(core::ptr::null_mut());
+    }
+    let status = client::program_ends(STATUS.get());
     publish(OUTCOME_EXITED);
+    if status != STATUS.get() {
+        sys::exit_group(status);
+    }
     // Only destructors of libraries are left. Unless some belong to the program, they have no visible effect.
     if !crate::modules::has_libraries() {
         fflush(core::ptr::null_mut());
@@ -224,6 +233,7 @@ pub(crate) unsafe extern "C" fn end_process(status: i32, code: usize) -> ! {
     rust::exits(status, code);
     before_end(code);
     last_moment(code);
+    let status = client::program_ends(status);
     publish(OUTCOME_EXITED);
     sys::exit_group(status)
 }

@@ -5,6 +5,9 @@ use std::path::{Component, Path, PathBuf};
 
 use rustc_hash::FxHashMap;
 
+/// The working directory as Bazel records it, wherever it compiles.
+const ANY_WORKING: &str = "/proc/self/cwd";
+
 /// Shortens the names that the compiler recorded; remembers them, because each is asked for many times.
 pub(crate) struct Paths {
     working: PathBuf,
@@ -29,7 +32,8 @@ impl Paths {
 
     fn shorten(&self, recorded: &str) -> String {
         let tidy = without_detours(Path::new(recorded));
-        let relative = tidy.strip_prefix(&self.working).map(Path::to_path_buf);
+        let relative =
+            tidy.strip_prefix(&self.working).or_else(|_| tidy.strip_prefix(ANY_WORKING)).map(Path::to_path_buf);
         match relative {
             Ok(relative) if !relative.as_os_str().is_empty() => relative.to_string_lossy().into_owned(),
             _ => tidy.to_string_lossy().into_owned(),
@@ -62,6 +66,7 @@ mod tests {
         assert_eq!(paths.shown("/home/me/project/src/queue.c"), "src/queue.c");
         assert_eq!(paths.shown("/home/me/project/build/../src/./queue.c"), "src/queue.c");
         assert_eq!(paths.shown("/home/me/projects/queue.c"), "/home/me/projects/queue.c");
+        assert_eq!(paths.shown("/proc/self/cwd/src/queue.c"), "src/queue.c");
         assert_eq!(paths.shown("queue.c"), "queue.c");
         assert_eq!(paths.shown("../queue.c"), "../queue.c");
         assert_eq!(paths.shown(""), "");

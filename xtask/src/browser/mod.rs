@@ -1,8 +1,8 @@
 //! `cargo xtask browser`: the page of `racehunter report --html` in a real browser: it renders, reacts, and fits.
 //!
-//! It hunts five programs of different kinds, writes the page, and checks in headless Chromium that it shows what it
+//! It hunts six programs of different kinds, one of them with twelve threads and more than a thousand steps, writes the page, and checks in headless Chromium that it shows what it
 //! should, in light and dark mode, in a narrow window and without JavaScript. It leaves screenshots; `docs/pictures`
-//! has those of the five findings.
+//! has those of the findings.
 
 mod devtools;
 
@@ -14,13 +14,14 @@ use devtools::Tab;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// A data race, a deadlock, an assertion, a use after free and a lost wake-up.
-const PROGRAMS: [&str; 5] = [
+/// A data race, a deadlock, an assertion, a use after free, a lost wake-up, and one with many threads and steps.
+const PROGRAMS: [&str; 6] = [
     "targets/data-race/wrong_lock.c",
     "targets/deadlock/abba.c",
     "targets/assertion/check_then_act.c",
     "targets/use-after-free/deleted_listener.cpp",
     "targets/deadlock/lost_wakeup.c",
+    "tests/programs/many_threads.c",
 ];
 
 /// Pixels of a window as most people have it.
@@ -61,9 +62,9 @@ const ESSENTIALS: &str = "(() => {
     return {
         findings: all('section.finding').length,
         sources: all('pre.source .here').filter(seen).length,
-        drawings: all('.timeline svg').filter((svg) => svg.getBoundingClientRect().width > 150
+        drawings: all('.scroll svg').filter((svg) => svg.getBoundingClientRect().width > 150
             && svg.getBoundingClientRect().height > 60).length,
-        steps: all('.steps tbody tr').filter(seen).length == all('g.step').length,
+        steps: all('.steps tr[data-step]').filter(seen).length == all('g.step').length,
         marked: all('.timeline').every((timeline) => timeline.querySelector('.ring')),
         replay: all('section.finding pre.command').filter((pre) => /racehunter replay [0-9a-f]{8}/.test(pre.textContent)).length,
         covered: all('section.campaign dl').length,
@@ -219,6 +220,7 @@ impl Check<'_> {
             &json!([before, after]),
         );
 
+        self.large(pictures)?;
         let told = |event: &&Value| {
             let level = event["params"]["entry"]["level"].as_str().or(event["params"]["type"].as_str());
             event["method"] == "Runtime.exceptionThrown" || matches!(level, Some("error" | "warning"))
@@ -230,6 +232,42 @@ impl Check<'_> {
             self.tab.events.iter().filter(asked).map(|event| event["params"]["request"]["url"].clone()).collect();
         self.expect("nothing but the page is loaded", asked.len() == 1, &json!(asked));
         Ok(())
+    }
+
+    /// The finding with many threads: narrow lanes, an overview, locks that are held, and filters that leave what they should.
+    fn large(&mut self, pictures: &Path) -> Result<()> {
+        let timeline = "[...document.querySelectorAll('.timeline')].find((one) => one.querySelector('.overview'))";
+        let seen = self.tab.evaluate(&format!(
+            "(() => {{ const one = {timeline}; const box = one.querySelector('.steps'); return {{
+                threads: one.querySelectorAll('.names div').length, steps: one.querySelectorAll('g.step').length,
+                held: one.querySelectorAll('.held').length, wakes: document.querySelectorAll('.wake').length,
+                fits: box.scrollWidth <= box.clientWidth + 1,
+                colors: new Set([...one.querySelectorAll('.names div')].map((item) => getComputedStyle(item).color)).size,
+            }}; }})()"
+        ))?;
+        let least = |name: &str, number: u64| seen[name].as_u64() >= Some(number);
+        let holds = least("threads", 13) && least("steps", 100) && least("held", 10) && least("wakes", 5);
+        self.expect("large: all threads and steps, locks held, wake-ups", holds, &seen);
+        self.expect("large: a colour for each thread", seen["colors"] == seen["threads"], &seen);
+        self.expect("large: the table needs no scrolling to the side", seen["fits"] == true, &seen);
+        let seen = self.tab.evaluate(&format!(
+            "(() => {{ const one = {timeline}; const filters = one.querySelector('.filters'); filters.open = true;
+                const rows = () => [...one.querySelectorAll('tr[data-step]')].filter((row) => !row.hidden);
+                const change = (item, value) => {{ item.value = value; item.dispatchEvent(new Event('input', {{ bubbles: true }})); }};
+                const object = filters.querySelector('select'); const search = filters.querySelector('input[type=search]');
+                change(object, 'sold'); const about = rows().every((row) => row.dataset.object === 'sold') && rows().length;
+                change(object, ''); change(search, 'UNLOCK'); const unlocks = rows().every((row) => row.dataset.class === 'unlock') && rows().length;
+                change(search, ''); const box = filters.querySelector('[data-thread]'); box.click();
+                const others = rows().every((row) => row.dataset.thread !== box.dataset.thread) && rows().length; box.click();
+                return {{ about, unlocks, others, all: rows().length, steps: one.querySelectorAll('g.step').length }}; }})()"
+        ))?;
+        let some = |name: &str| seen[name].as_u64() > Some(0);
+        let holds = some("about") && some("unlocks") && some("others") && seen["all"] == seen["steps"];
+        self.expect("large: filters by object, text and thread", holds, &seen);
+        self.click(&format!("{timeline}.querySelector('.overview')"))?;
+        let seen = self.tab.evaluate(&format!("{timeline}.querySelector('tr.on')?.dataset.step"))?;
+        self.expect("large: a click into the overview goes there", seen.is_string(), &seen);
+        self.tab.picture(&format!("{timeline}.closest('section')"), &pictures.join("large.webp"))
     }
 
     fn in_the_dark(&mut self, page: &Path, pictures: &Path) -> Result<()> {

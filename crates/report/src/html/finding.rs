@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use racehunter_finding::{Finding, Frame, Site};
 use racehunter_symbols::shortened;
 
-use super::{Shown, escape, prose, timeline};
+use super::{Shown, color, escape, prose, timeline};
 use crate::human::{details, labels};
 use crate::kinds::lesson;
 use crate::short::{location, severity};
@@ -23,7 +23,8 @@ pub(super) fn section(out: &mut String, shown: &Shown, sources: &mut Sources) {
     let lesson = lesson(finding.kind);
     let _ = write!(
         out,
-        "<section class=\"finding\" id=\"f-{id}\">\n<h2><span class=\"badge {severity}\">{kind}</span> {message}</h2>\n",
+        "<section class=\"finding\" id=\"f-{id}\">\n<h2><span class=\"badge {severity}\">{kind}</span> {message} \
+         <a class=\"permalink\" href=\"#f-{id}\" title=\"Link to this finding\" aria-label=\"Link to finding {id}\">#</a></h2>\n",
         id = escape(&finding.id),
         severity = severity(finding),
         kind = finding.kind.name(),
@@ -100,8 +101,8 @@ fn place(out: &mut String, finding: &Finding, number: usize, site: &Site, thread
     let name = location(&site.file, site.line, site.column).unwrap_or_else(|| site.function.clone());
     let _ = write!(
         out,
-        "<article class=\"place\">\n<h3><span class=\"thread t{}\">{}</span> <code>{}</code></h3>\n",
-        threads.number(&site.thread).unwrap_or(0) % 8,
+        "<article class=\"place\">\n<h3><span class=\"thread {}\">{}</span> <code>{}</code></h3>\n",
+        color(threads.number(&site.thread).unwrap_or(0)),
         prose(&threads.sentence(&site.thread)),
         escape(&name)
     );
@@ -135,7 +136,7 @@ fn excerpt(out: &mut String, site: &Site, sources: &mut Sources) {
     if sources.line(&site.file, site.line).is_none() {
         return;
     }
-    out.push_str("<pre class=\"source\">");
+    out.push_str("<pre class=\"source\" tabindex=\"0\">");
     for line in site.line.saturating_sub(AROUND).max(1)..=site.line.saturating_add(AROUND) {
         let Some(text) = sources.line(&site.file, line) else { continue };
         let class = if line == site.line { " class=\"here\"" } else { "" };

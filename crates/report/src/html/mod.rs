@@ -1,7 +1,7 @@
 //! One self-contained page about everything that is kept in a directory.
 //!
 //! The essentials are plain HTML: sources, stacks, the interleaving as a table, what was covered, how to replay. The
-//! script only adds comfort (zoom, a detail line that follows the pointer). Everything that is not ours (sources, names,
+//! script only adds comfort (zoom, search and filters, a line that follows the pointer, copying). Everything that is not ours (sources, names,
 //! messages) goes through `escape`.
 
 mod finding;
@@ -28,6 +28,8 @@ pub struct Page {
     pub campaigns: Vec<Hunted>,
     /// The findings of all of them.
     pub findings: Vec<Shown>,
+    /// When and where the page was written, and of what: names and values, as they are known.
+    pub about: Vec<(String, String)>,
 }
 
 /// A campaign as the page shows it.
@@ -72,8 +74,10 @@ pub fn page(page: &Page, root: &Path) -> String {
         escape(&found(told)),
         if told.findings == 0 { "good" } else { "bad" },
     );
-    contents(&mut out, page);
-    for shown in &page.findings {
+    about(&mut out, page);
+    let findings = by_cause(&page.findings);
+    contents(&mut out, &findings);
+    for shown in findings {
         finding::section(&mut out, shown, &mut sources);
     }
     for campaign in &page.campaigns {
@@ -92,16 +96,40 @@ pub fn page(page: &Page, root: &Path) -> String {
     out
 }
 
-/// The list of findings, when there is more than one.
-fn contents(out: &mut String, page: &Page) {
-    if page.findings.len() < 2 {
+/// When and where it was written, and of what.
+fn about(out: &mut String, page: &Page) {
+    if page.about.is_empty() {
+        return;
+    }
+    let item = |(name, value): &(String, String)| format!("<span>{} <b>{}</b></span>", escape(name), escape(value));
+    let items: Vec<String> = page.about.iter().map(item).collect();
+    let _ = writeln!(out, "<p class=\"about\">{}</p>", items.join(" "));
+}
+
+/// Each finding, followed by those with the same cause.
+fn by_cause(findings: &[Shown]) -> Vec<&Shown> {
+    let first_of = |shown: &Shown| shown.finding.variant_of.clone().unwrap_or_else(|| shown.finding.id.clone());
+    let is_there = |id: &str| findings.iter().any(|shown| shown.finding.id == *id);
+    let heads =
+        findings.iter().filter(|shown| shown.finding.variant_of.as_deref().is_none_or(|first| !is_there(first)));
+    let group = |head: &'_ Shown| {
+        let id = head.finding.id.clone();
+        findings.iter().filter(move |shown| shown.finding.id != id && first_of(shown) == id)
+    };
+    heads.flat_map(|head| std::iter::once(head).chain(group(head))).collect()
+}
+
+/// The list of findings, when there is more than one. Those with the same cause are below the first of them.
+fn contents(out: &mut String, findings: &[&Shown]) {
+    if findings.len() < 2 {
         return;
     }
     out.push_str("<nav aria-label=\"Findings\"><ol>\n");
-    for Shown { finding, .. } in &page.findings {
+    for Shown { finding, .. } in findings.iter().copied() {
+        let variant = if finding.variant_of.is_some() { " class=\"variant\"" } else { "" };
         let _ = writeln!(
             out,
-            "<li><a href=\"#f-{id}\"><span class=\"badge {severity}\">{kind}</span> {message} \
+            "<li{variant}><a href=\"#f-{id}\"><span class=\"badge {severity}\">{kind}</span> {message} \
              <span class=\"where\">{places}</span></a></li>",
             id = escape(&finding.id),
             severity = severity(finding),
@@ -170,6 +198,11 @@ fn row(out: &mut String, name: &str, html: &str) {
 fn list<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     let items: String = lines.map(|line| format!("<li>{}</li>", prose(line))).collect();
     if items.is_empty() { "nothing".to_owned() } else { format!("<ul>{items}</ul>") }
+}
+
+/// The class that gives a thread its colour. There are as many as can be told apart.
+fn color(thread: u32) -> String {
+    format!("t{}", thread % 16)
 }
 
 /// Text that is not ours, so that it is shown and nothing else.

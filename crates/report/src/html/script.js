@@ -1,32 +1,55 @@
 "use strict";
+const tip = document.createElement("div");
+tip.className = "tip";
+tip.hidden = true;
+document.body.append(tip);
+
 for (const timeline of document.querySelectorAll(".timeline")) {
   const tools = timeline.querySelector(".tools");
+  const filters = timeline.querySelector(".filters");
   const scroll = timeline.querySelector(".scroll");
-  const svg = timeline.querySelector("svg");
+  const svg = scroll.querySelector("svg");
+  const overview = timeline.querySelector(".overview");
   const detail = timeline.querySelector(".detail");
+  const box = timeline.querySelector(".steps");
   const steps = [...timeline.querySelectorAll("g.step")];
-  const rows = [...timeline.querySelectorAll("tbody tr")];
+  const rows = [...timeline.querySelectorAll("tr[data-step]")];
   const natural = Number(svg.getAttribute("width"));
   let width = natural;
   let current = -1;
   tools.hidden = false;
+  filters.hidden = false;
+  // The browser's own tip would come late, and twice.
+  for (const title of svg.querySelectorAll("g.step title")) title.remove();
 
   // Only the distances grow: circles and numbers keep their size.
-  const places = [...svg.querySelectorAll("circle, text")].map((mark) => {
-    const name = mark.tagName === "text" ? "x" : "cx";
-    return [mark, name, Number(mark.getAttribute(name))];
+  const places = [...svg.querySelectorAll("circle, text, rect")].map((mark) => {
+    const name = mark.tagName === "circle" ? "cx" : "x";
+    return [mark, name, Number(mark.getAttribute(name)), Number(mark.getAttribute("width"))];
   });
   const lines = [...svg.querySelectorAll("path")].map((path) => [path, path.getAttribute("d").match(/[\d.]+/g).map(Number)]);
+  const look = () => {
+    if (!overview) return;
+    const frame = overview.querySelector(".window");
+    frame.setAttribute("x", (scroll.scrollLeft / width) * steps.length);
+    frame.setAttribute("width", Math.min(scroll.clientWidth / width, 1) * steps.length);
+  };
   const draw = (wanted) => {
     width = Math.min(Math.max(wanted, 120), natural * 8);
     const factor = width / natural;
     svg.setAttribute("width", width);
     svg.setAttribute("viewBox", `0 0 ${width} ${svg.getAttribute("height")}`);
     for (const line of svg.querySelectorAll(".lane")) line.setAttribute("x2", width);
-    for (const [mark, name, at] of places) mark.setAttribute(name, at * factor);
-    for (const [path, [x1, y1, middle, y2, x2]] of lines) {
-      path.setAttribute("d", `M${x1 * factor} ${y1} H${middle * factor} V${y2} H${x2 * factor}`);
+    for (const [mark, name, at, wide] of places) {
+      mark.setAttribute(name, at * factor);
+      if (mark.tagName === "rect") mark.setAttribute("width", wide * factor);
     }
+    for (const [path, numbers] of lines) {
+      const [x1, y1, middle, y, x2, y2] = numbers;
+      const [a, b, c] = [x1 * factor, middle * factor, x2 * factor];
+      path.setAttribute("d", numbers.length > 5 ? `M${a} ${y1} Q${b} ${y} ${c} ${y2}` : `M${a} ${y1} H${b} V${y} H${c}`);
+    }
+    look();
   };
   const zoom = (factor, at) => {
     const before = width;
@@ -39,9 +62,20 @@ for (const timeline of document.querySelectorAll(".timeline")) {
     for (const mark of [steps[current], rows[current]]) mark?.classList.add("on");
     if (steps[current]) detail.textContent = steps[current].dataset.text;
   };
-  const into = (box, item, from, to) => {
-    const [outer, inner] = [box.getBoundingClientRect(), item.getBoundingClientRect()];
+  const into = (outside, item, from, to) => {
+    const [outer, inner] = [outside.getBoundingClientRect(), item.getBoundingClientRect()];
     if (inner[from] < outer[from] || inner[to] > outer[to]) item.scrollIntoView({ block: "nearest", inline: "center" });
+  };
+  const reveal = (number) => {
+    show(number);
+    into(scroll, steps[number], "left", "right");
+    into(box, rows[number], "top", "bottom");
+  };
+  const isShown = (number) => !rows[number].hidden;
+  // The next step in a direction for which something holds; the same one if there is none.
+  const next = (by, holds) => {
+    for (let at = current + by; at >= 0 && at < rows.length; at += by) if (isShown(at) && holds(at)) return at;
+    return Math.max(current, 0);
   };
 
   for (const button of tools.querySelectorAll("button")) {
@@ -55,23 +89,96 @@ for (const timeline of document.querySelectorAll(".timeline")) {
     event.preventDefault();
     zoom(event.deltaY < 0 ? 1.25 : 0.8, event.clientX - scroll.getBoundingClientRect().left);
   }, { passive: false });
-  scroll.addEventListener("keydown", (event) => {
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!by) return;
+  scroll.addEventListener("scroll", look, { passive: true });
+  const keys = (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const thread = rows[current]?.dataset.thread;
+    const any = () => true;
+    const same = (at) => rows[at].dataset.thread === thread;
+    const isPreempted = (at) => rows[at].classList.contains("preempted");
+    const isCulprit = (at) => rows[at].classList.contains("culprit");
+    const to = {
+      ArrowRight: () => next(1, any), ArrowLeft: () => next(-1, any), ArrowDown: () => next(1, same), ArrowUp: () => next(-1, same),
+      Home: () => { current = -1; return next(1, any); }, End: () => { current = rows.length; return next(-1, any); },
+      p: () => next(1, isPreempted), P: () => next(-1, isPreempted), c: () => next(1, isCulprit), C: () => next(-1, isCulprit),
+    }[event.key];
+    if (event.key === "/") {
+      filters.open = true;
+      filters.querySelector("input").focus();
+    } else if (to) reveal(to());
+    else return;
     event.preventDefault();
-    show(Math.min(Math.max(current + by, 0), steps.length - 1));
-    into(scroll, steps[current], "left", "right");
-    into(timeline.querySelector(".steps"), rows[current], "top", "bottom");
+  };
+  scroll.addEventListener("keydown", keys);
+  box.addEventListener("keydown", keys);
+  steps.forEach((step, number) => {
+    step.addEventListener("pointerenter", (event) => {
+      show(number);
+      tip.textContent = step.dataset.text;
+      tip.hidden = event.pointerType === "touch";
+      const [right, below] = [event.clientX + 14, event.clientY + 18];
+      tip.style.left = `${Math.min(right, innerWidth - tip.offsetWidth - 8)}px`;
+      tip.style.top = `${below + tip.offsetHeight > innerHeight ? event.clientY - tip.offsetHeight - 12 : below}px`;
+    });
+    step.addEventListener("pointerleave", () => { tip.hidden = true; });
+    step.addEventListener("click", () => { show(number); into(box, rows[number], "top", "bottom"); });
   });
-  steps.forEach((step, number) => step.addEventListener("pointerenter", () => show(number)));
-  steps.forEach((step, number) => step.addEventListener("click", () => {
-    show(number);
-    into(timeline.querySelector(".steps"), rows[number], "top", "bottom");
-  }));
-  rows.forEach((row, number) => row.addEventListener("pointerenter", () => show(number)));
+  rows.forEach((row, number) => {
+    row.addEventListener("pointerenter", () => show(number));
+    row.addEventListener("click", () => reveal(number));
+  });
+  overview?.addEventListener("pointerdown", (event) => {
+    const frame = overview.getBoundingClientRect();
+    const at = Math.floor(((event.clientX - frame.left) / frame.width) * steps.length);
+    reveal(Math.min(Math.max(at, 0), steps.length - 1));
+  });
+
+  const [search, object, matches] = ["input[type=search]", "select", ".matches"].map((name) => filters.querySelector(name));
+  const boxes = [...filters.querySelectorAll("input[type=checkbox]")];
+  const filter = () => {
+    const off = (name) => new Set(boxes.filter((one) => name in one.dataset && !one.checked).map((one) => one.dataset[name]));
+    const [threads, classes, words] = [off("thread"), off("class"), search.value.trim().toLowerCase()];
+    let count = 0;
+    rows.forEach((row, number) => {
+      const fits = !threads.has(row.dataset.thread) && !classes.has(row.dataset.class)
+        && (!object.value || row.dataset.object === object.value)
+        && (!words || steps[number].dataset.text.toLowerCase().includes(words));
+      row.hidden = !fits;
+      steps[number].classList.toggle("dim", !fits);
+      count += fits;
+    });
+    const isFiltered = count < rows.length;
+    for (const gap of box.querySelectorAll("tr.gap")) gap.hidden = isFiltered;
+    matches.textContent = isFiltered ? `${count} of ${rows.length} steps` : "";
+  };
+  filters.addEventListener("input", filter);
+
   // Long interleavings end with what the finding is about.
-  const box = timeline.querySelector(".steps");
   const last = [...timeline.querySelectorAll("tr.culprit")].pop();
   if (last && last.offsetTop + last.offsetHeight > box.clientHeight) box.scrollTop = last.offsetTop - box.clientHeight / 2;
   if (natural < scroll.clientWidth) draw(Math.min(scroll.clientWidth, natural * 2.5));
+  else if (last) {
+    const place = steps[Number(last.dataset.step) - 1].querySelector("circle");
+    scroll.scrollLeft = Number(place.getAttribute("cx")) - scroll.clientWidth / 2;
+  }
+  look();
+}
+
+for (const command of document.querySelectorAll("pre.command")) {
+  const text = command.textContent;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "copy";
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "copied";
+    } catch {
+      getSelection().selectAllChildren(command);
+      button.textContent = "selected";
+    }
+    setTimeout(() => { button.textContent = "copy"; }, 1500);
+  });
+  command.append(button);
 }

@@ -3,6 +3,7 @@
 use super::findings::{all, coverage, data_race, uncontrolled};
 use racehunter_finding::{Coverage, Finding, Step};
 use racehunter_report::html::{Hunted, Page, Shown, page};
+use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
 
@@ -21,11 +22,11 @@ fn render(findings: Vec<Finding>) -> String {
     };
     let findings = findings.into_iter().map(shown).collect();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/project");
-    page(&Page { campaigns: vec![campaign], findings }, &root)
+    page(&Page { campaigns: vec![campaign], findings, about: Vec::new() }, &root)
 }
 
 /// Tags that have no end.
-const VOID: [&str; 6] = ["meta", "line", "path", "circle", "br", "!doctype"];
+const VOID: [&str; 7] = ["meta", "line", "path", "circle", "input", "br", "!doctype"];
 
 /// Names of the tags in order; panics unless each that is opened is closed.
 fn tags(html: &str) -> Vec<String> {
@@ -44,6 +45,9 @@ fn tags(html: &str) -> Vec<String> {
         }
         let name = tag.split_whitespace().next().unwrap_or_default().to_lowercase();
         all.push(name.clone());
+        if tag.ends_with('/') {
+            continue;
+        }
         if !VOID.contains(&name.trim_end_matches('/')) {
             open.push(name);
         }
@@ -128,7 +132,7 @@ fn what_is_not_ours_is_only_shown() {
         thread.entry = evil.to_owned();
     }
     for step in &mut finding.steps {
-        step.what = evil.to_owned();
+        step.what = format!("{} {evil}", step.what);
         step.file = evil.to_owned();
     }
     let html = render(vec![finding]);
@@ -148,4 +152,77 @@ fn an_empty_page_says_so() {
     let html = page(&Page::default(), Path::new(""));
     tags(&html);
     assert!(html.contains("no finding") && html.contains("No campaign is kept here"));
+}
+
+/// A finding with twelve threads that take turns, a lock, and a thousand steps of which some are left out.
+fn large() -> Finding {
+    let mut finding = data_race();
+    let step = |number: usize| {
+        let what = ["lock books", "read sold", "write sold", "unlock books"][number % 4];
+        let thread = (number / 8 % 12 + 1) as u32;
+        Step {
+            thread,
+            path: format!("main/{thread}"),
+            what: what.to_owned(),
+            number: number as u64 + if number > 500 { 600 } else { 1 },
+            culprit: number == 990,
+            ..finding.steps[0].clone()
+        }
+    };
+    finding.steps = (0..1000).map(step).collect();
+    finding
+}
+
+#[test]
+fn many_threads_have_narrow_lanes_and_an_overview() {
+    let html = render(vec![large()]);
+    tags(&html);
+    let text = html.split("<script>").next().expect("the text before it");
+    assert!(text.contains("<table class=\"lanes\">") && text.contains("class=\"overview\""));
+    assert_eq!(text.matches("<g class=\"step ").count(), 1000);
+    assert_eq!(text.matches("<tr data-step=").count(), 1000);
+    assert_eq!(text.matches("class=\"held\"").count(), 250);
+    assert!(text.contains("<option>books</option><option>sold</option>"), "objects to filter by");
+    assert!(text.contains("&hellip; 599 steps"), "what is left out is said");
+    for thread in 1..=12 {
+        assert!(text.contains(&format!("data-thread=\"{thread}\"")), "{thread}");
+    }
+    // The ninth thread does not look like the first.
+    assert!(text.contains("class=\"thread t9\"") && text.contains("class=\"thread t12\""));
+    assert!(html.len() < 1_500_000, "{} bytes", html.len());
+}
+
+/// Findings with one cause follow each other, and say so in the list.
+#[test]
+fn findings_are_grouped_by_their_cause() {
+    let with = |id: &str, first: Option<&str>| {
+        let mut finding = data_race();
+        (finding.id, finding.variant_of) = (id.to_owned(), first.map(str::to_owned));
+        finding
+    };
+    let html =
+        render(vec![with("aaaa", None), with("bbbb", None), with("cccc", Some("aaaa")), with("dddd", Some("gone"))]);
+    let order: Vec<&str> = html.split("<section class=\"finding\" id=\"f-").skip(1).map(|rest| &rest[..4]).collect();
+    assert_eq!(order, ["aaaa", "cccc", "bbbb", "dddd"]);
+    assert!(html.contains("<li class=\"variant\"><a href=\"#f-cccc\">"));
+    assert!(html.contains("aria-label=\"Link to finding bbbb\""));
+}
+
+/// Trace events as Perfetto reads them: every phase has what it needs, and nothing ends before it begins.
+#[test]
+fn timelines_are_trace_events() {
+    let finding = large();
+    let trace: Value = serde_json::from_str(&racehunter_report::perfetto::file(&[&finding])).expect("JSON");
+    let events = trace["traceEvents"].as_array().expect("events");
+    let of = |phase: &'static str| events.iter().filter(move |event| event["ph"] == phase);
+    assert_eq!(of("X").count(), 1000);
+    assert_eq!((of("b").count(), of("e").count()), (250, 250));
+    assert_eq!(of("M").filter(|event| event["name"] == "thread_name").count(), 12);
+    for event in events.iter().filter(|event| event["ph"] != "M") {
+        assert!(event["ts"].is_u64() && event["pid"] == 1 && event["tid"].is_u64(), "{event}");
+    }
+    for (begin, end) in of("b").zip(of("e")) {
+        assert!(begin["id"] == end["id"] && begin["ts"].as_u64() < end["ts"].as_u64(), "{begin} {end}");
+    }
+    assert!(of("X").any(|event| event["args"]["culprit"] == true && event["args"]["object"] == "sold"));
 }

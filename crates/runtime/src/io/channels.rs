@@ -153,6 +153,11 @@ pub(crate) unsafe fn descriptors(channel: usize) -> impl Iterator<Item = i32> {
     (0..DESCRIPTORS as i32).filter(refers)
 }
 
+/// The descriptors of a kind, as far as they are known.
+pub(crate) unsafe fn of_kind(kind: FileKind) -> impl Iterator<Item = i32> {
+    (0..DESCRIPTORS as i32).filter(move |&fd| (*entry(fd)).state == State::Channel && (*entry(fd)).kind == kind)
+}
+
 /// Whether what is read from a descriptor is random.
 pub(crate) unsafe fn is_random(fd: i32) -> bool {
     of(fd).is_none() && (*entry(fd)).state == State::Random
@@ -301,7 +306,7 @@ pub(crate) unsafe fn is_outside(channel: usize) -> bool {
 
 /// Whether everything that comes out of it comes from outside, at an arbitrary time.
 pub(crate) unsafe fn is_unexpected(channel: usize) -> bool {
-    is_outside(channel) && !(*at(channel)).fed
+    is_outside(channel) && (!(*at(channel)).fed || super::client::is_there())
 }
 
 pub(crate) unsafe fn is_delayed(channel: usize) -> bool {

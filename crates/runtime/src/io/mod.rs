@@ -11,12 +11,15 @@
 //! nothing else can continue, which keeps executions the same from run to run; only then does real time pass
 //! ([`nothing_is_ready`]).
 //!
+//! A [`client`] that the user has named is such an outside.
+//!
 //! [`channels`] knows what descriptors refer to. [`transfer`], [`sockets`], [`multiplex`], [`locks`] and [`streams`]
 //! are functions of the C library, [`descriptors`] those that create and close descriptors, [`children`] those that
 //! create processes and wait for them.
 
 pub(crate) mod channels;
 pub(crate) mod children;
+pub(crate) mod client;
 pub(crate) mod descriptors;
 pub(crate) mod locks;
 pub(crate) mod multiplex;
@@ -140,6 +143,7 @@ pub(crate) unsafe fn reset() {
 /// In a newly forked process: no thread waits, and everything that is open is open in the old one too.
 pub(crate) unsafe fn leave() {
     WAITING.set(0);
+    client::leave();
     channels::share_all();
 }
 
@@ -180,6 +184,10 @@ pub(crate) unsafe fn until(
     watch: *mut Watch,
     deadline: Option<Deadline>,
 ) -> (u64, End) {
+    if (*watch).lazy && client::is_there() && client::settles(|| probe(watch).then_some(())).is_some() {
+        // A request that is there already, or on its way together with others, is served together with them.
+        (*watch).lazy = false;
+    }
     WAITING.set(WAITING.get() + 1);
     (*current()).awaits = Awaits::Files(WatchAddress(watch as usize));
     // Handlers that restart other calls do not restart those that wait for several descriptors.
@@ -423,7 +431,18 @@ pub(crate) unsafe fn nothing_is_ready() -> bool {
         return false;
     }
     let patience = if outside && !timed { u64::MAX } else { MOMENT };
-    wait_for(patience, || stopped().find(|&t| arrives(t)).or_else(|| shared::arrived())).is_some()
+    let look = || stopped().find(|&t| arrives(t)).or_else(|| shared::arrived()).is_some();
+    let came = wait_for(patience, || if look() { Some(true) } else { client::is_gone().then_some(false) });
+    // What it has sent just before its end comes first.
+    let came = came == Some(true) || came == Some(false) && look();
+    if !came {
+        client::nothing_is_ready(timed);
+    } else if client::is_there() {
+        // Requests that are on their way together are served together, so that the schedule decides in which order.
+        client::settles(|| None::<()>);
+        stopped().for_each(|t| _ = arrives(t));
+    }
+    came
 }
 
 unsafe fn can_be_forced(watch: *const Watch) -> bool {
@@ -501,7 +520,8 @@ pub(crate) unsafe fn bring(t: *mut Thread) -> bool {
     }
     let outside = can_end_outside(watch);
     let patience = if outside { u64::MAX } else { MOMENT };
-    (outside || channels::is_delayed((*watch).channel)) && wait_for(patience, || arrives(t).then_some(())).is_some()
+    let look = || if arrives(t) { Some(true) } else { client::is_gone().then_some(false) };
+    (outside || channels::is_delayed((*watch).channel)) && wait_for(patience, look) == Some(true)
 }
 
 /// The plan wants a thread with a limited wait to continue. Returns whether what it waits for came from outside, in

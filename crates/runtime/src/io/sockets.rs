@@ -3,8 +3,8 @@
 use super::channels::{self, Descriptor, key};
 use super::transfer::{Piece, transfer};
 use super::{
-    EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, changed, descriptors, finish, log_event, never_waits, touch,
-    without_waiting,
+    EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, changed, client, descriptors, finish, log_event, never_waits,
+    touch, without_waiting,
 };
 use crate::schedule::point;
 use crate::sync::{interpose, interpose_cancellable};
@@ -247,6 +247,7 @@ unsafe extern "C" fn listen_at(fd: i32, backlog: i32, code: usize) -> i32 {
         mark_delayed(&local, channel);
         channels::settle(fd, channel);
         network::bound(local.reach());
+        client::server_listens(fd, channel, code);
     }
     finish(result) as i32
 }

@@ -146,6 +146,12 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
     if let (true, None, Some(left)) = (hold::is_holding(), late, watchdog::left()) {
         return left;
     }
+    if hold::is_holding()
+        && io::client::lets_another_continue()
+        && let Some(next) = next_ready(from)
+    {
+        return next;
+    }
     if let Some(held) = hold::give_up(late.is_some()) {
         return held;
     }

@@ -238,8 +238,13 @@ unsafe fn set_ports(fd: i32, range: u32) -> bool {
 
 /// Whether a socket of the internet has this port.
 unsafe fn has_port(fd: i32, port: u32) -> bool {
+    u32::from(port_of(fd)) == port
+}
+
+/// The port of a socket of the internet.
+pub(crate) unsafe fn port_of(fd: i32) -> u16 {
     let address = name_of(fd);
-    u32::from(u16::from_be_bytes([address[2], address[3]])) == port
+    u16::from_be_bytes([address[2], address[3]])
 }
 
 /// What the helper does.
