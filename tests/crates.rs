@@ -15,7 +15,7 @@ pub(crate) struct Crate {
 /// The instrumented standard library is made once, and kept for the next time.
 pub(crate) fn sysroots() -> PathBuf {
     static MADE: Once = Once::new();
-    let directory = tool::root().join("target/racehunter/sysroots");
+    let directory = tool::root().join("target/sysroots");
     MADE.call_once(|| {
         tool::run(command().args(["setup", "--sysroot-dir"]).arg(&directory)).expect(0);
     });
