@@ -56,7 +56,7 @@ fn lost_update() -> Program {
 }
 
 proptest! {
-    #![proptest_config(config(200))]
+    #![proptest_config(config(50))]
 
     #[test]
     fn the_same_campaign_twice_is_the_same(seed: u64, shape in 0_usize..4, technique in 0_usize..4, lazy: bool) {

@@ -70,7 +70,7 @@ fn reductions() -> impl proptest::strategy::Strategy<Value = Option<Reduction>> 
 }
 
 proptest! {
-    #![proptest_config(config(250))]
+    #![proptest_config(config(60))]
 
     #[test]
     fn an_interruption_makes_no_difference(

@@ -162,7 +162,7 @@ fn check(program: Program, lazy: bool, bound: u32, variables: u32) -> Result<(),
 }
 
 proptest! {
-    #![proptest_config(config(120))]
+    #![proptest_config(config(40))]
 
     /// The parts together run what the whole runs. What no preemption tells apart is run by all of them, the rest by one.
     #[test]

@@ -106,7 +106,7 @@ fn iterations(path: &Path) -> u32 {
 }
 
 proptest! {
-    #![proptest_config(config(400))]
+    #![proptest_config(config(100))]
 
     /// Section 2.4: within variables and threads, schedules come in the order of loop iterations.
     #[test]
