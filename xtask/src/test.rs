@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result, bail};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs;
+use std::num::NonZero;
 use std::time::{Duration, Instant};
 
 /// How many times as many random programs, traces and schedules the properties take with `--all`.
@@ -66,10 +67,6 @@ impl Run {
         self.cargo("clippy", &[&PACKAGES[..], &["--all-targets", "--", "-D", "warnings"]].concat()).done()?;
         let others = ["--package", "racehunter-runtime", "--package", "racehunter-schema", "--", "-D", "warnings"];
         cargo(&[&["clippy", "--quiet", "--profile", "runtime"], &others[..]].concat()).done()?;
-        self.stages.begin("documentation");
-        self.cargo("doc", &["--no-deps", "--document-private-items"])
-            .env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links")
-            .done()?;
         self.stages.begin("build");
         let kit = Kit::build_with(self.profile)?;
         self.stages.begin("symbols of the runtime");
@@ -102,12 +99,19 @@ impl Run {
     }
 
     fn end_to_end(&self, kit: &Kit, words: &[&str]) -> Result<()> {
-        let tests = [&PACKAGES[..], &["--test", "targets", "--test", "scan", "--test", "commands", "--"]].concat();
+        // Many tests wait for a time limit or for a process: one thread more than there are cores keeps these busy.
+        let threads = (std::thread::available_parallelism().map_or(2, NonZero::get) + 1).to_string();
+        let programs = ["--test", "targets", "--test", "scan", "--test", "commands"];
+        let tests = [&PACKAGES[..], &programs, &["--", "--test-threads", &threads]].concat();
         self.cargo("test", &[&tests[..], words].concat()).env("RACEHUNTER", kit.program()).done()
     }
 
     /// What takes longer than there is time for each change.
     fn at_length(&self, kit: &Kit) -> Result<()> {
+        self.stages.begin("documentation");
+        self.cargo("doc", &["--no-deps", "--document-private-items"])
+            .env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links")
+            .done()?;
         self.stages.begin("predictions and proofs against enumeration");
         crate::oracle(&["--traces", "200000", "--programs", "5000"])?;
         for (name, words) in SHOWS {
