@@ -426,8 +426,8 @@ impl Analysis for ContextBound {
         };
         words += match (self.seen.unfair, self.seen.spurious) {
             _ if self.covers_everything() => "",
-            (true, true) => " (ignored yields, early time-outs and spurious wake-ups count)",
-            (true, false) => " (ignored yields and early time-outs count)",
+            (true, true) => " (ignored yields, time-outs while others can run and spurious wake-ups count)",
+            (true, false) => " (ignored yields and time-outs while others can run count)",
             (false, true) => " (spurious wake-ups count)",
             (false, false) => "",
         };

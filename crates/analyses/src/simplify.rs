@@ -8,7 +8,7 @@ use racehunter_explore::{
 use std::cell::RefCell;
 
 /// As [`minimise`], but when preemptions are left it also searches systematically among the schedules with fewer of
-/// them (ignored yields and early time-outs count as such). With enough executions for that it finds the least.
+/// them (ignored yields and time-outs while others can run count as such). With enough executions for that it finds the least.
 pub fn simplify(
     executor: &mut dyn Executor,
     plan: &Plan,

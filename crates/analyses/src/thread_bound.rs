@@ -140,7 +140,7 @@ pub struct ThreadBound {
     dropped: bool,
     /// Another thread went on than the priorities say.
     unpredicted: bool,
-    /// There were other choices than those of priorities: early time-outs, spurious wake-ups.
+    /// There were other choices than those of priorities: time-outs while others can run, spurious wake-ups.
     unfair: bool,
     /// Some thread had to give way.
     exhausted: bool,
@@ -540,7 +540,7 @@ impl Analysis for ThreadBound {
             words += WHOLE;
         }
         if self.unfair {
-            words += " and no early time-outs or spurious wake-ups";
+            words += " and no time-outs while others can run or spurious wake-ups";
         }
         if self.pruned > 0 {
             words += ", up to the order of independent events";

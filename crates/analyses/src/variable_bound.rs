@@ -308,10 +308,11 @@ impl VariableBound {
 
 /// What a guarantee says where executions that can preempt no more have skipped all accesses.
 pub(crate) fn skipped_in_words(preemptions: u32) -> String {
+    let checked = "data races, uses of freed memory and newly shared accesses are looked for";
     match preemptions - 1 {
-        0 => " (data races, and accesses that are shared, in those without preemptions)".to_owned(),
-        1 => " (data races, and accesses that are shared, in those with <= 1 preemption)".to_owned(),
-        fewer => format!(" (data races, and accesses that are shared, in those with <= {fewer} preemptions)"),
+        0 => format!(" ({checked} in those without preemptions)"),
+        1 => format!(" ({checked} in those with <= 1 preemption)"),
+        fewer => format!(" ({checked} in those with <= {fewer} preemptions)"),
     }
 }
 
@@ -410,7 +411,7 @@ impl Analysis for VariableBound {
                 words += WHOLE;
             }
             if self.seen.unfair {
-                words += " (ignored yields and early time-outs count as preemptions at no variable)";
+                words += " (ignored yields and time-outs while others can run count as preemptions at no variable)";
             }
         }
         if self.seen.skipped {

@@ -10,8 +10,8 @@ use racehunter_analyses::Claims;
 use racehunter_explore::{Budget, Points};
 use racehunter_finding::Coverage;
 use racehunter_hunter::{
-    Clock, Hunt as Settings, Hunted, Hunter, NothingToExplore, Outcome, Setup, Subject, Suppressions, campaign, files,
-    jobs, target,
+    Clock, Hunt as Settings, Hunted, Hunter, NothingToExplore, Outcome, Setup, Subject, Suppressions, Surroundings,
+    campaign, files, jobs, target,
 };
 use racehunter_launch::{Limits, Shared};
 use racehunter_report::notes;
@@ -59,6 +59,7 @@ pub fn run(arguments: &Hunt, named: &Path, suppressions: &Suppressions) -> Resul
         out: &arguments.out,
         settings: arguments.settings(),
         words: words(),
+        surroundings: surroundings(),
         resume: arguments.resume,
         suppressions,
     };
@@ -80,6 +81,12 @@ pub fn run(arguments: &Hunt, named: &Path, suppressions: &Suppressions) -> Resul
 /// The words of this command line, from which the hunt can be started again.
 pub fn words() -> Vec<String> {
     campaign::words(std::env::args_os().map(|word| word.to_string_lossy().into_owned()))
+}
+
+/// What the program inherits from this command.
+pub fn surroundings() -> Surroundings {
+    let directory = std::env::current_dir().unwrap_or_default();
+    Surroundings { environment: std::env::vars_os().collect(), directory }
 }
 
 /// The exit code of a hunt; `counted` is the number of findings that count.

@@ -2,6 +2,7 @@
 
 use crate::arguments::Replay;
 use crate::exit::Exit;
+use crate::hunt::surroundings;
 use crate::interrupts::Interrupts;
 use crate::output::{replay_options, reporter};
 use crate::watch::Watch;
@@ -10,7 +11,7 @@ use racehunter_hunter::{
     Clock, Debugging, Hunter, Setup, Stored, Subject, bundle, debug_replay, files, locate, sources, store,
 };
 use racehunter_launch::{Backend, Shared};
-use racehunter_report::notes;
+use racehunter_report::{messages, notes};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -55,6 +56,10 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     }
     let mut replayed = hunter.replay(&stored, arguments.times, &mut watch)?;
     replayed.finding.notes.extend(sources::changed(&stored));
+    if !replayed.finding.confirmed {
+        let difference = hunter.differs_from(&stored, &surroundings());
+        replayed.finding.notes.extend(difference.map(|what| messages::other_world(&what)));
+    }
     if let Some(signal) = interrupts.signal().filter(|_| replayed.interrupted) {
         eprintln!("{}", notes::interrupted_replays(replayed.shown, arguments.times));
         return Ok(Exit::Interrupted(signal));

@@ -30,6 +30,12 @@ pub struct Case {
     pub program: PathBuf,
     pub arguments: Vec<String>,
     pub directory: Option<PathBuf>,
+    /// Variables that it runs with, besides those of this command.
+    pub environment: Vec<(String, String)>,
+    /// The exit status by which it says that it does not apply here.
+    pub skips_with: Option<i64>,
+    /// Why a hunt would not say what the suite says.
+    pub obstacle: Option<String>,
 }
 
 /// The cases of a program.
@@ -45,6 +51,9 @@ pub fn of_program(program: &Path, framework: Framework, arguments: &[String]) ->
         program: program.to_path_buf(),
         arguments: selects.into_iter().chain(arguments.iter().cloned()).collect(),
         directory: None,
+        environment: Vec::new(),
+        skips_with: None,
+        obstacle: None,
     };
     let cases: Vec<Case> = match found {
         Framework::Gtest => {
@@ -171,7 +180,19 @@ struct Property {
     value: serde_json::Value,
 }
 
-/// The tests in what CTest lists. What is disabled, or was not built, has no command.
+/// Properties by which CTest decides what an outcome means, or what has to come first.
+const DECIDING: [&str; 8] = [
+    "WILL_FAIL",
+    "PASS_REGULAR_EXPRESSION",
+    "FAIL_REGULAR_EXPRESSION",
+    "SKIP_REGULAR_EXPRESSION",
+    "ENVIRONMENT_MODIFICATION",
+    "FIXTURES_REQUIRED",
+    "REQUIRED_FILES",
+    "TIMEOUT_AFTER_MATCH",
+];
+
+/// The tests in what CTest lists. What was not built has no command.
 fn ctest(listed: &[u8], suite: &str) -> Result<Vec<Case>, serde_json::Error> {
     let listed: Listed = serde_json::from_slice(listed)?;
     let case = |test: Test| {
@@ -180,9 +201,21 @@ fn ctest(listed: &[u8], suite: &str) -> Result<Vec<Case>, serde_json::Error> {
             return None;
         }
         let directory = property("WORKING_DIRECTORY").and_then(|place| place.value.as_str()).map(PathBuf::from);
-        let (program, arguments) = test.command.split_first()?;
-        let (program, arguments) = (PathBuf::from(program), arguments.to_vec());
-        Some(Case { suite: suite.to_owned(), name: test.name, program, arguments, directory })
+        let variable = |text: &serde_json::Value| {
+            text.as_str().and_then(|text| text.split_once('=')).map(|(name, value)| (name.to_owned(), value.to_owned()))
+        };
+        let variables = property("ENVIRONMENT").and_then(|all| all.value.as_array()).into_iter().flatten();
+        let environment = variables.filter_map(variable).collect();
+        let skips_with = property("SKIP_RETURN_CODE").and_then(|status| status.value.as_i64());
+        let deciding = DECIDING.iter().find(|name| property(name).is_some_and(|of| of.value != false));
+        let obstacle = match test.command.split_first() {
+            None => Some("CTest has no command for it; it was not built".to_owned()),
+            Some(_) => deciding.map(|name| format!("CTest judges it by {name}, which a hunt does not know")),
+        };
+        let mut words = test.command.into_iter();
+        let (program, arguments) = (PathBuf::from(words.next().unwrap_or_default()), words.collect());
+        let (suite, name) = (suite.to_owned(), test.name);
+        Some(Case { suite, name, program, arguments, directory, environment, skips_with, obstacle })
     };
     Ok(listed.tests.into_iter().filter_map(case).collect())
 }
@@ -211,9 +244,15 @@ mod tests {
             { "name": "queue", "command": ["/b/queue", "--fast"],
               "properties": [{ "name": "WORKING_DIRECTORY", "value": "/b" }, { "name": "TIMEOUT", "value": 3.5 }] },
             { "name": "off", "command": ["/b/off"], "properties": [{ "name": "DISABLED", "value": true }] },
-            { "name": "not built" } ] }"#;
+            { "name": "not built" },
+            { "name": "fails", "command": ["/b/fails"], "properties": [{ "name": "WILL_FAIL", "value": true }] },
+            { "name": "skips", "command": ["/b/skips"], "properties": [{ "name": "SKIP_RETURN_CODE", "value": 77 },
+              { "name": "ENVIRONMENT", "value": ["LIMIT=a=b"] }] } ] }"#;
         let cases = ctest(listed, "build").expect("good");
-        assert_eq!(cases.len(), 1);
+        let names: Vec<(&str, bool)> = cases.iter().map(|case| (case.name.as_str(), case.obstacle.is_some())).collect();
+        assert_eq!(names, [("queue", false), ("not built", true), ("fails", true), ("skips", false)]);
+        assert_eq!(cases[3].environment, [("LIMIT".to_owned(), "a=b".to_owned())]);
+        assert_eq!(cases[3].skips_with, Some(77));
         assert_eq!((cases[0].name.as_str(), cases[0].arguments.as_slice()), ("queue", &["--fast".to_owned()][..]));
         assert_eq!(cases[0].directory.as_deref(), Some(Path::new("/b")));
         assert!(ctest(b"[]", "build").is_err());

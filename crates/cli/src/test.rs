@@ -77,17 +77,20 @@ fn hunt_all(cases: &[Case], arguments: &Arguments, out: &Path) -> Result<Vec<Tes
 fn hunt_one(program: &Path, case: &Case, arguments: &Arguments, out: &Path) -> Test {
     let began = Instant::now();
     let ending = match inspect(&case.program) {
+        _ if case.obstacle.is_some() => Ending::Error(case.obstacle.clone().unwrap_or_default()),
         Ok(binary) if !binary.is_huntable() => Ending::Skipped(binary.to_string()),
         Err(error) => Ending::Error(error.to_string()),
         Ok(_) => {
             let mut command = Command::new(program);
             command.args(["hunt", "--quiet", "--jobs", "1", "--message-format", "json"]).args(hunt_options(arguments));
+            command.args(case.skips_with.map(|status| format!("--allow-exit-status={status}")));
             command.arg("--out").arg(out).arg(&case.program).arg("--").args(&case.arguments).stdin(Stdio::null());
             if let Some(directory) = &case.directory {
                 command.current_dir(directory);
             }
+            command.envs(case.environment.iter().cloned());
             match command.output() {
-                Ok(ended) => ending(&ended),
+                Ok(ended) => ending(&ended, case.skips_with),
                 Err(error) => Ending::Error(format!("it cannot be hunted: {error}")),
             }
         }
@@ -135,8 +138,8 @@ struct Site {
     line: u32,
 }
 
-/// How a hunt ended, by its exit code and what it has written.
-fn ending(ended: &Output) -> Ending {
+/// How a hunt ended, by its exit code and what it has written. A program may say by its status that it does not apply here.
+fn ending(ended: &Output, skips_with: Option<i64>) -> Ending {
     let text = String::from_utf8_lossy(&ended.stdout);
     let lines: Vec<Line> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let findings = lines.iter().filter(|line| line.reason == "finding" && line.confirmed && line.suppressed.is_null());
@@ -156,7 +159,12 @@ fn ending(ended: &Output) -> Ending {
             let why = if unclear.is_empty() { "not everything was explored".to_owned() } else { unclear.join("; ") };
             Ending::Error(why)
         }
-        Some(4) => Ending::Skipped("it creates no thread".to_owned()),
+        Some(4) => match skips_with.map(|status| format!("status {status} ")) {
+            Some(status) if said.contains(&status) => Ending::Skipped("it says that it does not apply here".to_owned()),
+            // It failed all the same.
+            _ if said.starts_with("error:") => Ending::Failed(vec![first_line()]),
+            _ => Ending::Skipped("it creates no thread".to_owned()),
+        },
         Some(status) => Ending::Error(format!("{} (status {status})", first_line())),
         None => Ending::Error("its hunt was killed".to_owned()),
     }
@@ -182,7 +190,7 @@ mod unit {
 
     fn ended(status: i32, stdout: &str, stderr: &str) -> Ending {
         let (stdout, stderr) = (stdout.as_bytes().to_vec(), stderr.as_bytes().to_vec());
-        ending(&Output { status: ExitStatus::from_raw(status << 8), stdout, stderr })
+        ending(&Output { status: ExitStatus::from_raw(status << 8), stdout, stderr }, Some(77))
     }
 
     #[test]
@@ -193,7 +201,10 @@ mod unit {
         assert_eq!(ended(1, found, ""), Ending::Failed(vec!["a.c:3: data-race: m [7f3a]".to_owned()]));
         let unclear = r#"{"reason":"summary","unclear":["no execution completed"]}"#;
         assert_eq!(ended(3, unclear, ""), Ending::Error("no execution completed".to_owned()));
-        assert!(matches!(ended(4, "", ""), Ending::Skipped(_)));
+        assert!(matches!(ended(4, "", "warning: no thread"), Ending::Skipped(_)));
+        let failed = "error: it ended with status 1 before it created a thread";
+        assert!(matches!(ended(4, "", failed), Ending::Failed(_)), "a failure is one without threads too");
+        assert!(matches!(ended(4, "", &failed.replace("status 1", "status 77")), Ending::Skipped(_)));
         assert_eq!(ended(2, "", "error: no\n  = help: x"), Ending::Error("no (status 2)".to_owned()));
     }
 

@@ -32,11 +32,14 @@ struct Description {
 /// Puts a finding, the program at `program`, and what it needs into one archive.
 ///
 /// # Errors
-/// When a file cannot be read.
+/// When a file cannot be read, or the input is not that with which it was found.
 pub fn pack(stored: &Stored, program: &Path) -> Result<Vec<u8>, Error> {
     let read = |path: &Path| files::read(path).map_err(Error::file("read", path));
     let mut members = vec![Member { name: "program".to_owned(), mode: 0o755, bytes: read(program)? }];
     if let Some(input) = &stored.input {
+        if stored.world.as_ref().is_some_and(|world| !world.has_input(input)) {
+            return Err(Error::InputChanged(input.clone()));
+        }
         members.push(Member { name: "input".to_owned(), mode: 0o644, bytes: read(input)? });
     }
     let mut sources = Vec::new();

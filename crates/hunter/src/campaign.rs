@@ -3,6 +3,7 @@
 //! A file is one line of JSON, which says what campaign it is and what came of it so far, and then the state of the
 //! search. It is written beside its place and moved there, so that at any moment there is a whole one.
 
+use crate::world::World;
 use crate::{Clock, Error, Hunt, Subject, digest, files};
 use racehunter_explore::{Campaign, Claim, Part, Summary};
 use racehunter_finding::{Coverage, Finding};
@@ -19,8 +20,8 @@ const MOST: u64 = 1 << 30;
 /// How the names of files end that are being written.
 const UNFINISHED: &str = ".unfinished";
 /// Version of these files. Version 2 divides searches by `racehunter_log::History`: parts of different versions would not add up to
-/// the whole.
-const VERSION: u32 = 2;
+/// the whole. Version 3 knows the world of a campaign, and has a checksum.
+const VERSION: u32 = 3;
 
 /// What campaign it is: everything that decides which schedules are run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,6 +66,8 @@ pub struct Kept {
     pub identity: Identity,
     /// What the program was when it began: one that was built again is another one.
     pub build: String,
+    /// What it found besides.
+    world: World,
     /// Which part of the campaign, as `K/N`.
     pub part: String,
     /// The words of the command line, after `hunt`.
@@ -90,6 +93,11 @@ pub struct Kept {
 }
 
 impl Kept {
+    /// What differs between the worlds of two parts.
+    pub(crate) fn world_differs(&self, other: &Self) -> Option<String> {
+        self.world.difference(&other.world)
+    }
+
     /// What finished stages guarantee.
     pub fn claims(&self) -> Vec<Claim> {
         let claim = |(bound, words, everything, divided): &(Option<u32>, String, bool, bool)| Claim {
@@ -128,6 +136,7 @@ pub(crate) struct Keeper {
     path: PathBuf,
     identity: Identity,
     build: String,
+    world: World,
     part: Part,
     words: Vec<String>,
     clock: Clock,
@@ -148,14 +157,19 @@ const SHARE: u32 = 10;
 
 impl Keeper {
     /// The keeper of a campaign that begins now.
-    pub(crate) fn new(hunt: &Hunt<'_>, identity: Identity, build: &str, clock: Clock) -> Self {
+    pub(crate) fn new(hunt: &Hunt<'_>, identity: Identity, build: &str, world: World, clock: Clock) -> Self {
         let part = hunt.budget.part;
         let name = identity.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let path = directory(hunt.out).join(format!("{name}-{:016x}.rhc", identity.number(part)));
         let (words, began) = (hunt.words.clone(), hunt.began);
         let (before, last, took) = (Duration::ZERO, clock.now(), Duration::ZERO);
         let build = build.to_owned();
-        Self { path, identity, build, part, words, clock, began, before, last, took, has_warned: false }
+        Self { path, identity, build, world, part, words, clock, began, before, last, took, has_warned: false }
+    }
+
+    /// An execution has loaded a library.
+    pub(crate) fn add_library(&mut self, path: &Path) {
+        self.world.add_library(path);
     }
 
     /// Time that the campaign took so far.
@@ -171,6 +185,9 @@ impl Keeper {
         };
         if kept.build != self.build {
             return Err(Error::CampaignRebuilt(program));
+        }
+        if let Some(what) = self.world.change_since(&kept.world) {
+            return Err(Error::WorldChanged { program, what });
         }
         self.before = kept.elapsed;
         self.tidy();
@@ -234,6 +251,7 @@ impl Keeper {
             version: VERSION,
             identity: self.identity.clone(),
             build: self.build.clone(),
+            world: self.world.clone(),
             part: self.part.to_string(),
             words: self.words.clone(),
             elapsed: self.elapsed(),
@@ -255,8 +273,7 @@ impl Keeper {
         let mut file = files::unfinished(&self.path, UNFINISHED)?;
         let put = |file: &mut File| -> std::io::Result<()> {
             let mut out = BufWriter::new(&mut *file);
-            serde_json::to_writer(&mut out, &kept)?;
-            out.write_all(b"\n")?;
+            out.write_all(&first_line(&kept)?)?;
             campaign.save(&mut out)?;
             out.flush()?;
             drop(out);
@@ -286,6 +303,23 @@ fn claimed(summary: &Summary) -> Claimed {
     }
 }
 
+/// What a line begins with: the digest of what follows it.
+const CHECKSUM: &str = "{\"checksum\":\"";
+
+fn first_line(kept: &Kept) -> serde_json::Result<Vec<u8>> {
+    let json = serde_json::to_vec(kept)?;
+    let rest = json.strip_prefix(b"{").unwrap_or(&json);
+    let start = format!("{CHECKSUM}{}\",", digest::sha256(rest));
+    Ok([start.as_bytes(), rest, b"\n"].concat())
+}
+
+/// Whether the first line of a file is as it was written.
+fn is_whole(line: &[u8]) -> bool {
+    let Some(rest) = line.strip_prefix(CHECKSUM.as_bytes()) else { return false };
+    let (Some(sum), Some(content)) = (rest.get(..64), rest.get(66..)) else { return false };
+    digest::sha256(content.strip_suffix(b"\n").unwrap_or(content)).as_bytes() == sum
+}
+
 /// Reads a file up to the state of the search.
 ///
 /// # Errors
@@ -299,6 +333,9 @@ pub fn read(path: &Path) -> Result<(Kept, BufReader<File>), Error> {
     let value: serde_json::Value = serde_json::from_slice(&line).map_err(damaged)?;
     if version(&value).is_some_and(|version| version != u64::from(VERSION)) {
         return Err(Error::CampaignVersion(path.to_path_buf()));
+    }
+    if !is_whole(&line) {
+        return Err(damaged(serde::de::Error::custom("its checksum is another one")));
     }
     Ok((serde_json::from_value(value).map_err(damaged)?, file))
 }
@@ -358,6 +395,7 @@ mod tests {
             path,
             identity,
             build: "build".to_owned(),
+            world: World::default(),
             part: Part::WHOLE,
             words: Vec::new(),
             clock: Clock::new(move || now),
@@ -374,6 +412,7 @@ mod tests {
             version,
             identity: keeper.identity.clone(),
             build: keeper.build.clone(),
+            world: World::default(),
             part: keeper.part.to_string(),
             words: Vec::new(),
             elapsed: Duration::from_secs(3),
@@ -386,7 +425,8 @@ mod tests {
             places: Vec::new(),
             common: 0,
         };
-        serde_json::to_string(&kept).expect("it can be written") + "\nstate"
+        let line = String::from_utf8(first_line(&kept).expect("it can be written")).expect("text");
+        line + "state"
     }
 
     #[test]
@@ -403,6 +443,22 @@ mod tests {
         assert!(matches!(other.open(), Err(Error::NoSuchCampaign { .. })), "other options are another campaign");
         std::fs::write(&keeper.path, kept(&keeper, VERSION + 1)).expect("a file");
         assert!(matches!(keeper.open(), Err(Error::CampaignVersion(_))), "another version is refused");
+    }
+
+    #[test]
+    fn no_byte_of_the_first_line_can_change_unnoticed() {
+        let out = tempfile::tempdir().expect("a directory");
+        let keeper = keeper_of(out.path(), &["--bound 2"]);
+        let (path, text) = (out.path().join("campaign.rhc"), kept(&keeper, VERSION).into_bytes());
+        std::fs::write(&path, &text).expect("a file");
+        read(&path).expect("it is whole");
+        let line = text.iter().position(|&byte| byte == b'\n').expect("a line");
+        for at in 0..line {
+            let mut changed = text.clone();
+            changed[at] ^= 1;
+            std::fs::write(&path, changed).expect("a file");
+            assert!(read(&path).is_err(), "byte {at} of {line}");
+        }
     }
 
     #[test]

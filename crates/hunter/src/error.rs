@@ -109,6 +109,14 @@ pub enum Error {
     /// The program of a campaign is not the same any more.
     #[error("`{}` is not the program that the campaign began with", .0.display())]
     CampaignRebuilt(PathBuf),
+    /// The program of a campaign is the same, but what it finds around it is not.
+    #[error("`{}` cannot go on where it stopped: {what}", program.display())]
+    WorldChanged {
+        /// The program.
+        program: PathBuf,
+        /// What has changed.
+        what: String,
+    },
     /// The program of a finding is not the same any more.
     #[error("`{}` is not the program in which `{id}` was found", program.display())]
     FindingRebuilt {
@@ -125,6 +133,9 @@ pub enum Error {
         /// The finding.
         id: String,
     },
+    /// The input of a program is not the one with which a finding was made.
+    #[error("`{}` has changed since the finding was made", .0.display())]
+    InputChanged(PathBuf),
     /// A file is not a bundle that can be used here.
     #[error("`{}` cannot be used as a bundle: {why}", path.display())]
     Bundle {
@@ -270,10 +281,12 @@ impl Error {
                 "start it without --resume; `racehunter hunt --resume` alone goes on with the last one"
             }
             Self::CampaignRebuilt(_) => "it was built again since; hunt it without --resume",
+            Self::WorldChanged { .. } => "make it as it was when the hunt began, or hunt without --resume",
             Self::FindingRebuilt { .. } => {
                 "it was built again since; hunt it again, or name the program of then: --program PATH"
             }
             Self::ProgramGone { .. } => "name it: --program PATH",
+            Self::InputChanged(_) => "with another input the schedule may not show it; restore the file, or hunt again",
             Self::Bundle { .. } => "a bundle is made by `racehunter bundle ID`, for machines of the same kind",
             Self::OtherCampaign { .. } => "give each campaign a directory of its own by --out",
             Self::Undividable(_) => "hunt without --partition, or divide another analysis, such as context-bound",

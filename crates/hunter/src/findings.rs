@@ -4,16 +4,17 @@ use crate::campaign::{Kept, Reported};
 use crate::causes::Causes;
 use crate::pace::Pace;
 use crate::session::add_libraries;
+use crate::world::World;
 use crate::{Error, Event, Hunt, Hunter, Observer, Stored, Subject, Suppressions, Warning, doubts, sources, store};
 use racehunter_explain::{Explainer, uncontrolled};
 use racehunter_explore::{
     Allowed, Bug, Endings, Execution, Executor, ExecutorError, Found, Outcome, Progress, Summary,
 };
-use racehunter_finding::{Coverage, Failure, Finding, Unclear};
+use racehunter_finding::{Coverage, Failure, Finding, Unclear, fingerprint};
 use racehunter_launch::{Limits, Processes};
 use racehunter_report::{Bound, messages, unclear};
 use racehunter_symbols::Symbols;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,8 +33,11 @@ pub(crate) struct Findings<'a> {
     suppressions: &'a Suppressions,
     interrupted: Arc<AtomicBool>,
     observer: &'a mut dyn Observer,
-    /// The ids of all findings, confirmed or not.
-    ids: HashSet<String>,
+    world: World,
+    /// The campaign began in an earlier run of the command.
+    is_resumed: bool,
+    /// The ids of all findings, confirmed or not, and the files that each is in.
+    ids: HashMap<String, Vec<String>>,
     reported: Reported,
     trouble: Option<Error>,
     /// Findings that count: confirmed and not suppressed.
@@ -58,6 +62,7 @@ impl<'a> Findings<'a> {
     pub(crate) fn of(
         hunter: &'a mut Hunter,
         hunt: &'a Hunt<'_>,
+        world: World,
         observer: &'a mut dyn Observer,
     ) -> (&'a mut Processes, Self) {
         let interrupted = hunter.interrupted();
@@ -76,7 +81,9 @@ impl<'a> Findings<'a> {
             suppressions: hunt.suppressions,
             interrupted,
             observer,
-            ids: HashSet::new(),
+            world,
+            is_resumed: false,
+            ids: HashMap::new(),
             reported: Reported::default(),
             trouble: None,
             counted: 0,
@@ -183,9 +190,17 @@ impl<'a> Findings<'a> {
     }
 
     /// Takes a finding in. One that looks like another in the source is not reported again.
-    fn add(&mut self, found: &Found, finding: Finding) {
-        if self.ids.contains(&finding.id) {
-            return;
+    fn add(&mut self, found: &Found, mut finding: Finding) {
+        if let Some(files) = self.ids.get(&finding.id) {
+            if are_same(files, &files_of(&finding)) {
+                return;
+            }
+            // The same lines of different files with the same name.
+            let places: Vec<String> = std::iter::once(finding.id.clone()).chain(files_of(&finding)).collect();
+            finding.id = fingerprint(finding.kind, &places);
+            if self.ids.contains_key(&finding.id) {
+                return;
+            }
         }
         self.reported.unconfirmed.retain(|known| known.id != finding.id);
         if !finding.confirmed {
@@ -205,6 +220,7 @@ impl<'a> Findings<'a> {
 
     /// Goes on where the hunt was, and reports again what it has reported.
     pub(crate) fn recall(&mut self, kept: Kept) {
+        self.is_resumed = true;
         for bound in kept.bounds {
             self.reported.bounds.push(bound);
             self.observer.notice(Event::Stage(&bound));
@@ -224,7 +240,7 @@ impl<'a> Findings<'a> {
             self.counted += usize::from(stored.finding.counts());
             self.causes.add(&mut stored.finding);
             self.observer.notice(Event::Finding { finding: &stored.finding, is_old: true });
-            self.ids.insert(id.clone());
+            self.ids.insert(id.clone(), files_of(&stored.finding));
             self.reported.findings.push(id);
         }
         self.reported.unconfirmed = kept.unconfirmed;
@@ -236,6 +252,9 @@ impl<'a> Findings<'a> {
         let mut coverage = summary.coverage.clone();
         coverage.uncontrolled = uncontrolled(self.symbols, &summary.escaped);
         coverage.assumes.push(messages::seed(self.seed));
+        if self.is_resumed {
+            coverage.assumes.push(messages::same_files());
+        }
         if self.is_interrupted() {
             coverage.missed.insert(0, messages::interrupted());
         }
@@ -256,13 +275,14 @@ impl<'a> Findings<'a> {
 
     /// Counts and stores a finding. One that cannot be stored is a finding all the same.
     fn keep(&mut self, mut finding: Finding) -> Stored {
-        self.ids.insert(finding.id.clone());
+        self.ids.insert(finding.id.clone(), files_of(&finding));
         self.suppressions.apply(&mut finding);
         self.counted += usize::from(finding.counts());
         self.causes.add(&mut finding);
         finding.notes.extend(sources::newer(&finding, &self.subject.path));
         let identity = self.symbols.binary().identity.clone();
         let mut stored = self.subject.stored(identity, self.checks_output, finding);
+        stored.world = Some(self.world.clone());
         self.save(&mut stored);
         stored
     }
@@ -301,4 +321,16 @@ impl<'a> Findings<'a> {
         }
         self.trouble.map_or(Ok(counted), Err)
     }
+}
+
+/// The files of the places of a finding, by their names: which of two accesses comes first depends on the schedule.
+fn files_of(finding: &Finding) -> Vec<String> {
+    let mut files: Vec<String> = finding.sites.iter().map(|site| site.file.clone()).collect();
+    files.sort_by(|one, other| (sources::name(one), one).cmp(&(sources::name(other), other)));
+    files.dedup();
+    files
+}
+
+fn are_same(files: &[String], others: &[String]) -> bool {
+    files.len() == others.len() && files.iter().zip(others).all(|(one, other)| sources::may_be_same(one, other))
 }

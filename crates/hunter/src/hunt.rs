@@ -3,6 +3,7 @@
 use crate::campaign::{Identity, Keeper};
 use crate::figures::{self, measure};
 use crate::findings::Findings;
+use crate::world::{Surroundings, World};
 use crate::{Error, Event, Hunter, Observer, Suppressions};
 use racehunter_analyses::{Options, Technique};
 use racehunter_explore::{
@@ -37,6 +38,8 @@ pub struct Hunt<'a> {
     pub settings: Vec<String>,
     /// The words of the command line, from which the hunt can be started again.
     pub words: Vec<String>,
+    /// What the program inherits from the command.
+    pub surroundings: Surroundings,
     /// Go on with a hunt that ended early.
     pub resume: bool,
     /// Findings that do not count.
@@ -121,12 +124,15 @@ impl Hunter {
         budget.stop_on_first &= suppressions.is_empty();
         let identity = Identity::new(&self.subject, hunt.settings.clone());
         let build = self.identity().to_owned();
+        let mut world = self.world(&hunt.surroundings);
+        // Threads that run freely do not do the same twice.
+        first.iter().filter(|_| !hunt.options.free_running).for_each(|first| world.set_first(first));
         let clock = self.clock.clone();
-        let mut keeper = Keeper::new(hunt, identity, &build, clock.clone());
+        let mut keeper = Keeper::new(hunt, identity, &build, world.clone(), clock.clone());
         let portfolio = hunt
             .technique
             .portfolio(&Options { objects: hunt.whole_objects.then(|| self.objects()), ..hunt.options.clone() });
-        let (processes, mut findings) = Findings::of(self, hunt, observer);
+        let (processes, mut findings) = Findings::of(self, hunt, world, observer);
         findings.set_first(first.as_ref());
         let findings = RefCell::new(findings);
         let mut should_stop = || {
@@ -145,6 +151,7 @@ impl Hunter {
         let mut keep = |campaign: &Campaign<'_>, stop: Stop, executor: &dyn Executor| {
             let mut findings = findings.borrow_mut();
             let summary = campaign.summary(stop);
+            executor.libraries().iter().for_each(|(_, path)| keeper.add_library(path));
             let mut coverage = findings.coverage(&summary, executor);
             coverage.figures = figures.clone().map(|figures| Figures {
                 memory_kib: figures::peak_memory(),
@@ -190,6 +197,15 @@ impl Hunter {
             }
             _ => Ok(first),
         }
+    }
+
+    /// What the program finds besides its arguments.
+    pub(crate) fn world(&self, surroundings: &Surroundings) -> World {
+        let mut world = World::new(surroundings, &self.subject.path, self.subject.input.as_deref());
+        for mapping in self.processes.mappings().iter().filter(|mapping| mapping.path != self.subject.path) {
+            world.add_library(&mapping.path);
+        }
+        world
     }
 
     /// The globals of the program, as wholes.

@@ -36,6 +36,7 @@ pub mod sources;
 pub mod store;
 pub mod suppressions;
 pub mod target;
+mod world;
 
 pub use clock::Clock;
 pub use confirm::{Confirmer, Tried};
@@ -48,3 +49,4 @@ pub use replay::Replayed;
 pub use session::{Hunter, Setup, Subject, jobs};
 pub use store::Stored;
 pub use suppressions::Suppressions;
+pub use world::{Surroundings, World};

@@ -128,7 +128,7 @@ fn difference(one: &Kept, other: &Kept) -> Option<String> {
     } else if one.part().of() != other.part().of() {
         Some(format!("part {} there, part {} here", one.part, other.part))
     } else {
-        None
+        one.world_differs(other)
     }
 }
 
@@ -216,11 +216,16 @@ fn claim(parts: &[&Kept]) -> Option<String> {
 
 /// What the claims of all parts rest on.
 fn assumptions(parts: &[&Kept]) -> Vec<String> {
-    let Some((first, others)) = parts.split_first() else { return Vec::new() };
-    let shared = |line: &&String| others.iter().all(|part| part.coverage.assumes.contains(line));
-    let mut assumes: Vec<String> = first.coverage.assumes.iter().filter(shared).cloned().collect();
-    if !assumes.iter().any(|line| line.starts_with("points =")) {
-        assumes.push(messages::points_of_parts());
+    let mut assumes: Vec<String> = Vec::new();
+    for line in parts.iter().flat_map(|part| &part.coverage.assumes) {
+        // How many executions a part had with the same points is not a property of the whole.
+        let line = if line.starts_with(messages::POINTS) { messages::points_of_parts() } else { line.clone() };
+        if !assumes.contains(&line) {
+            assumes.push(line);
+        }
+    }
+    if parts.len() > 1 && !assumes.contains(&messages::same_files()) {
+        assumes.push(messages::same_files());
     }
     assumes
 }

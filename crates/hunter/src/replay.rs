@@ -1,5 +1,6 @@
 //! Replaying a finding.
 
+use crate::world::{Surroundings, World};
 use crate::{Error, Event, Hunter, Observer, Stored, blocks, sources};
 use racehunter_explain::plan_of;
 use racehunter_explore::Plan;
@@ -44,6 +45,12 @@ impl Hunter {
         Ok(Replayed { finding, shown: [shown, times], interrupted: false })
     }
 
+    /// What is not as it was when the finding was made, if it matters to the program: a reason why a replay does not show it.
+    #[must_use]
+    pub fn differs_from(&self, stored: &Stored, surroundings: &Surroundings) -> Option<String> {
+        self.world(surroundings).difference(stored.world.as_ref()?)
+    }
+
     /// Replays a finding once, for a debugger: what it is about is known by the numbers of events, which the replay tells.
     ///
     /// # Errors
@@ -55,7 +62,8 @@ impl Hunter {
     }
 
     fn prepare_replay(&mut self, stored: &Stored, observer: &mut dyn Observer) -> Result<Plan, Error> {
-        if self.identity() != stored.identity {
+        let is_other = |world: &World| !world.is_of(&self.subject.path);
+        if self.identity() != stored.identity || stored.world.as_ref().is_some_and(is_other) {
             let (program, id) = (stored.program.clone(), stored.finding.id.clone());
             return Err(Error::FindingRebuilt { program, id });
         }

@@ -27,7 +27,17 @@ impl Subject {
     pub(crate) fn stored(&self, identity: String, checks_output: bool, finding: Finding) -> Stored {
         let Self { path, arguments, input } = self.clone();
         let sources = sources::digests(&finding);
-        Stored { version: store::VERSION, program: path, identity, arguments, input, checks_output, sources, finding }
+        Stored {
+            version: store::VERSION,
+            program: path,
+            identity,
+            arguments,
+            input,
+            checks_output,
+            sources,
+            world: None,
+            finding,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use racehunter_report::messages;
 use racehunter_symbols::source::is_source;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 /// A source file as it was when a finding was made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,4 +49,33 @@ pub(crate) fn newer(finding: &Finding, program: &Path) -> Vec<String> {
 pub fn changed(stored: &Stored) -> Vec<String> {
     let is_other = |source: &&Source| sha256(&source.file).is_some_and(|now| now != source.sha256);
     stored.sources.iter().filter(is_other).map(|source| messages::changed_source(&source.file)).collect()
+}
+/// The name of a file without its directory.
+pub(crate) fn name(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
+}
+
+/// Whether two paths, as compilers have written them, can be the same file: units in different directories name a header
+/// differently.
+pub(crate) fn may_be_same(one: &str, other: &str) -> bool {
+    let inner = |path: &str| -> PathBuf {
+        let parts = Path::new(path).components();
+        parts.skip_while(|part| matches!(part, Component::CurDir | Component::ParentDir)).collect()
+    };
+    let (one, other) = (inner(one), inner(other));
+    one.ends_with(&other) || other.ends_with(&one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_with_the_same_name_are_told_apart_by_their_directories() {
+        assert!(may_be_same("a/util.c", "a/util.c"));
+        assert!(may_be_same("../a/util.c", "a/util.c"), "compiled in another directory");
+        assert!(may_be_same("/home/me/project/a/util.c", "./a/util.c"));
+        assert!(!may_be_same("a/util.c", "b/util.c"));
+        assert!(!may_be_same("a/util.c", "../b/util.c"));
+    }
 }

@@ -1,6 +1,7 @@
 //! Findings on disk: `.racehunter/findings/ID.json`, files that can be attached to a bug report.
 
 use crate::sources::Source;
+use crate::world::World;
 use crate::{Error, files};
 use racehunter_finding::Finding;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,9 @@ pub struct Stored {
     /// The sources that the finding names, as they were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
+    /// What the program found besides its arguments, when this was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub world: Option<World>,
     /// The finding.
     pub finding: Finding,
 }

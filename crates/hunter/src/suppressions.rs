@@ -1,9 +1,10 @@
 //! Findings that the user knows of: each `[[suppress]]` of `racehunter.toml` names one, or describes several.
 
-use crate::Error;
+use crate::{Error, sources};
 use racehunter_finding::{Finding, Kind, Site};
 use serde::Deserialize;
 use std::cell::Cell;
+use std::path::Path;
 
 /// Findings that are told and do not count.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +15,8 @@ pub struct Suppressions(Vec<Suppression>);
 #[serde(deny_unknown_fields)]
 struct Suppression {
     id: Option<String>,
+    /// The file in which a finding with this id was: names of files are part of ids, and directories are not.
+    at: Option<String>,
     kind: Option<Kind>,
     /// Pattern for the function of one of the places.
     function: Option<String>,
@@ -136,7 +139,7 @@ impl Suppression {
 
     fn covers(&self, finding: &Finding) -> bool {
         match &self.id {
-            Some(id) => *id == finding.id,
+            Some(id) => *id == finding.id && self.at.as_deref().is_none_or(|at| may_be_at(at, finding)),
             None => {
                 self.kind.is_none_or(|kind| kind == finding.kind)
                     && finding.sites.iter().any(|site| self.covers_at(site))
@@ -155,13 +158,21 @@ impl Suppression {
     }
 }
 
+/// Whether a finding may be in this file. How a path begins depends on where a program was built.
+fn may_be_at(file: &str, finding: &Finding) -> bool {
+    let Some(site) = finding.sites.first() else { return true };
+    [file, &site.file].iter().any(|path| Path::new(path).is_absolute()) || sources::may_be_same(file, &site.file)
+}
+
 /// A suppression of one finding, as it is written into a file.
 #[must_use]
 pub fn entry(finding: &Finding, reason: &str) -> String {
     let place = finding.sites.first().map_or_else(String::new, |site| format!(" at {}:{}", site.file, site.line));
     let about = racehunter_report::clean(&format!("{}: {}{place}", finding.kind.name(), finding.message));
     let text = |text: &str| toml::Value::String(racehunter_report::clean(text)).to_string();
-    format!("\n# {about}\n[[suppress]]\nid = {}\nreason = {}\n", text(&finding.id), text(reason))
+    let file = finding.sites.first().map(|site| site.file.as_str()).filter(|file| !file.is_empty());
+    let at = file.map_or_else(String::new, |file| format!("at = {}\n", text(file)));
+    format!("\n# {about}\n[[suppress]]\nid = {}\n{at}reason = {}\n", text(&finding.id), text(reason))
 }
 
 /// Whether a text is as a pattern says: `*` stands for anything, `?` for one letter.

@@ -222,6 +222,21 @@ pub fn different_points() -> String {
     "not all parts know the same points, so what they cover does not fit together".to_owned()
 }
 
+/// What a claim assumes that was reached in several runs of the command.
+#[must_use]
+pub fn same_files() -> String {
+    "the same files in each run".to_owned()
+}
+
+/// A reason why a replay may not show a finding.
+#[must_use]
+pub fn other_world(what: &str) -> String {
+    format!("it was found under other conditions: {what}")
+}
+
+/// How an assumption about points begins.
+pub const POINTS: &str = "points =";
+
 /// What the parts of a campaign assume together about points.
 #[must_use]
 pub fn points_of_parts() -> String {

@@ -122,6 +122,8 @@ pub(crate) unsafe fn object_used(at: usize, kind: Kind, code: usize) -> bool {
 /// How much of a stack is always checked, and how large an untouched gap ends the check.
 const MOST: usize = 64 << 10;
 const GAP: usize = 1 << 10;
+/// How much of a stack ends with its thread even if the thread is not known to have used it.
+const LEAST: usize = 4 << 10;
 
 /// The frame that has called `main`: what is below is `main`'s own.
 #[unsafe(link_section = ".data.racehunter")]
@@ -151,7 +153,7 @@ pub(crate) unsafe fn end_thread(t: *mut Thread, last: bool) {
         let here = &raw const how as usize;
         let top = if (*t).number == 0 { tops[0] } else { tops[0] - storage };
         if here < top && top - here < MOST {
-            shadow::end_used(here..top, here + GAP, GAP, (*t).number, how);
+            shadow::end_used(here..top, here + GAP, GAP, top, ((*t).number, how));
         }
         return;
     }
@@ -159,7 +161,8 @@ pub(crate) unsafe fn end_thread(t: *mut Thread, last: bool) {
     (*t).ended_to = top;
     (*t).ended_from = end_stack(t, top);
     if tops[1] != 0 {
-        shadow::end_used(tops[1] - storage..tops[1], tops[1] - storage + GAP, GAP, (*t).number, how);
+        let variables = tops[1] - storage..tops[1];
+        shadow::end_used(variables.clone(), variables.start + GAP, GAP, variables.start, ((*t).number, how));
     }
 }
 
@@ -172,7 +175,9 @@ unsafe fn end_stack(t: *mut Thread, top: usize) -> usize {
     let bottom = deepest(t, top);
     // Below a large variable there may be nothing for long.
     let lowest = if bottom < top - MOST { bottom + GAP } else { lowest_frame(t, bottom, top) };
-    shadow::end_used(bottom..top, lowest, GAP, (*t).number, of_thread(t))
+    let own =
+        if (*t).number == 0 { LEAST } else { LEAST + server::thread_storage().size + server::thread_storage().align };
+    shadow::end_used(bottom..top, lowest, GAP, lowest.min(top - own).max(bottom), ((*t).number, of_thread(t)))
 }
 
 /// How far down a stack was used, by pages: the kernel knows which of them there are. It is looked for below what is marked in

@@ -4,8 +4,7 @@
 //! before `main`. They matter if they run while other threads of the program are there.
 
 use crate::sync::{interpose, real};
-use crate::{Global, free, log, outcome, reach, schedule};
-use racehunter_abi::Escape;
+use crate::{Global, free, reach, schedule};
 
 interpose! {
     __cxa_atexit => register, "rcx";
@@ -46,8 +45,5 @@ pub(crate) unsafe fn begin(code: usize) {
         return;
     }
     let registered = (*UNSEEN.ptr()).iter().copied().take_while(|&function| function != 0);
-    let is_unseen = |&function: &usize| outcome::in_executable(function) && reach::is_unseen(function);
-    for function in registered.chain(of_executable()).filter(is_unseen) {
-        log::escape(Escape::Foreign, code, log::relative(function) as usize, 0);
-    }
+    registered.chain(of_executable()).for_each(|function| reach::handed(function, code));
 }

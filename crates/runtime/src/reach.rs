@@ -111,8 +111,8 @@ pub(crate) unsafe extern "C" fn reached_through(function: usize, code: usize) {
     log::escape(Escape::Foreign, code, log::relative(function) as usize, 0);
 }
 
-/// The program hands over a function of its own that others call later: the first function of a thread, a signal handler. It need
-/// not be instrumented.
+/// The program hands over a function of its own that others call later: the first function of a thread, a signal handler. Or the
+/// runtime is about to call it: code that runs before `main` may have handed it over. It need not be instrumented.
 pub(crate) unsafe fn handed(function: usize, code: usize) {
     if free::is_on() || !schedule::running() || !outcome::in_executable(function) {
         return;

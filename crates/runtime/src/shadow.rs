@@ -424,13 +424,14 @@ pub(crate) unsafe fn end(address: usize, size: usize, access: Option<&Access>, h
 
 /// Marks the memory that a thread has used from `to` downwards, at most to `from`. It has used some of it down to `down_to`
 /// at least; below that, `gap` bytes that are untouched are taken to be the end. Returns the lowest address that was
-/// marked. The thread's own last access stays.
+/// marked. The thread's own last access stays. What is above `certain` has ended in any case: the address of a variable
+/// can be passed on before anything is known to be there.
 pub(crate) unsafe fn end_used(
     range: core::ops::Range<usize>,
     down_to: usize,
     gap: usize,
-    thread: u32,
-    how: u64,
+    certain: usize,
+    (thread, how): (u32, u64),
 ) -> usize {
     let (mut at, mut lowest, mut end) = (range.end, range.end, down_to - gap);
     while at > range.start.max(end) {
@@ -445,9 +446,10 @@ pub(crate) unsafe fn end_used(
             end = end.min(at - gap);
         }
     }
-    if lowest < range.end {
+    if lowest < range.end || certain < range.end {
         // Memory in between without a recorded access has ended too: a variable that the thread has only passed on.
-        lowest = range.start.max(lowest - gap);
+        let used = if lowest < range.end { lowest - gap } else { lowest };
+        lowest = range.start.max(used.min(certain));
         for at in (lowest..range.end).step_by(4) {
             let cell = cell_of(at);
             if (*cell).write == 0 && (*cell).read == 0 {

@@ -55,6 +55,11 @@ pub(crate) fn reach(deadline: Deadline) {
     change(|time| time.reach(deadline));
 }
 
+/// Whether a wait with this deadline would be over now.
+pub(crate) fn has_passed(deadline: Deadline) -> bool {
+    state().until(deadline) == 0
+}
+
 /// The deadline of a wait that begins now: see [`VirtualTime::not_before_now`].
 pub(crate) fn not_before_now(deadline: Deadline) -> Deadline {
     change(|time| time.not_before_now(deadline))

@@ -242,7 +242,7 @@ proptest! {
         prop_assert_eq!(ends, same_ends);
         prop_assert_eq!(bugs, same_bugs);
         prop_assert_eq!(whole.coverage.complete, selective.coverage.complete);
-        let says = selective.coverage.guarantee.contains("(data races, and accesses that are shared, in those with");
+        let says = selective.coverage.guarantee.contains("newly shared accesses are looked for in those with");
         prop_assert_eq!(says, skipped > 0 && selective.coverage.complete, "{}", selective.coverage.guarantee);
     }
 

@@ -36,6 +36,8 @@ pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (u64, End) {
     (*t).code = code;
     (*t).next_object = waiting.object;
     (*t).next_changes = true;
+    // A deadline that has passed leaves no choice: the operation is possible at once, or not at all.
+    let at_once = waiting.deadline.is_some_and(time::has_passed);
     begin_wait(t, waiting);
     let n = loop {
         // Handlers that run on the way can make the operation impossible again, so nothing is counted before it is
@@ -51,6 +53,8 @@ pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (u64, End) {
             let Some(cause) = due(n, true) else { break n };
             uncount();
             decide_and_switch(n, true, cause);
+        } else if at_once {
+            (*t).timed_out = true;
         } else {
             let n = now() + 1;
             suspend(t, n);

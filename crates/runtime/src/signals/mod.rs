@@ -17,7 +17,7 @@ mod wait;
 use crate::schedule::{EndsBy, await_object, stop_awaiting};
 use crate::sync::{__errno_location, barrier, condition};
 use crate::thread::{Awaits, CURRENT, Thread, current};
-use crate::{clock, free, hooks, log, schedule, tsan};
+use crate::{clock, free, hooks, log, reach, schedule, tsan};
 use actions::{NO_DEFER, RESTART};
 pub(crate) use actions::{are_handled, from_anywhere, from_children, has_outside};
 use racehunter_abi::{Kind, Record, Wait, detail};
@@ -125,6 +125,7 @@ unsafe fn run(t: *mut Thread, signal: u32, info: *mut u8, context: *mut u64, awa
     // Linux builds a frame for each signal that the thread does not block, and then returns to the last: of several signals that
     // come together, the handler of the highest runs first.
     run_all(t, awaited);
+    reach::handed(action.handler, code);
     log_handler(signal, code, detail::HANDLER_BEGINS);
     let running = Running { outer: (*t).handler, signal };
     if running.outer.is_null() {

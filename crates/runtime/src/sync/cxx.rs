@@ -7,8 +7,12 @@
 //! The symbols are weak. A program that is linked with the library's archive has them already.
 
 use super::real;
+use crate::atomics::atomic_update;
+use crate::thread::CURRENT;
+use crate::tsan::{NO_FRAME, site_of};
 use crate::{Global, annotations, hooks, schedule, server};
 use core::arch::global_asm;
+use racehunter_abi::control::MAX_THREADS;
 
 /// The program's call that the library is executing, if any.
 static CALLER: Global<usize> = Global::new(0);
@@ -100,6 +104,67 @@ unsafe extern "C" fn rh_end_catch() -> usize {
     real::end_catch()
 }
 
+/// What `set_value_at_thread_exit` and its relatives leave to the end of the thread: an element in the library's list, which
+/// refers weakly to the shared state.
+#[repr(C)]
+struct MakeReady {
+    next: usize,
+    callback: unsafe extern "C" fn(*const MakeReady),
+    state: *const SharedState,
+    owners: *const Owners,
+}
+
+#[repr(C)]
+struct SharedState {
+    functions: usize,
+    result: usize,
+    /// The word that threads wait for.
+    status: u32,
+}
+
+/// The counts of a shared pointer.
+#[repr(C)]
+struct Owners {
+    functions: usize,
+    uses: u32,
+}
+
+/// The library's callback, which is the same for all.
+static MAKE_READY: Global<usize> = Global::new(0);
+/// Where each thread has asked for it last.
+static ASKED_AT: Global<[usize; MAX_THREADS]> = Global::new([0; MAX_THREADS]);
+
+/// The library makes a future ready when the thread ends, by an atomic store in code of its own. The store is announced
+/// here, so that it is a point, and orders what came before it with those who see it.
+unsafe extern "C" fn ready_at_exit(element: *mut MakeReady, caller: usize) {
+    let register: extern "C" fn(*mut MakeReady) = core::mem::transmute(real::make_ready());
+    register(element);
+    MAKE_READY.set((*element).callback as usize);
+    (*element).callback = becomes_ready;
+    (*ASKED_AT.ptr())[CURRENT.get() as usize] = caller;
+}
+
+unsafe extern "C" fn becomes_ready(element: *const MakeReady) {
+    const RELEASE: u32 = 3;
+    let MakeReady { state, owners, .. } = *element;
+    if schedule::running() && !owners.is_null() && (*owners).uses != 0 {
+        let (status, code) = (&raw const (*state).status as usize, (*ASKED_AT.ptr())[CURRENT.get() as usize]);
+        atomic_update(status, site_of(code), 4 | RELEASE << 8, code, NO_FRAME);
+    }
+    let real: unsafe extern "C" fn(*const MakeReady) = core::mem::transmute(MAKE_READY.get());
+    real(element);
+}
+
+global_asm!(
+    ".weak _ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv",
+    ".type _ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv,@function",
+    "_ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv:",
+    "mov rsi, [rsp]",
+    "jmp {}",
+    ".size _ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv, . - _ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv",
+    sym ready_at_exit,
+);
+
 // They may throw, so they are transparent to the unwinder: a call that leaves all parameters as they are, then a jump.
 macro_rules! pass_through {
     ($($symbol:literal => $note:literal;)*) => { $(
@@ -139,4 +204,7 @@ pass_through! {
 const _: () = {
     assert!(core::mem::offset_of!(Handled, class) == 80);
     assert!(size_of::<Handled>() == 112);
+    assert!(core::mem::offset_of!(SharedState, status) == 16);
+    assert!(core::mem::offset_of!(MakeReady, state) == 16);
+    assert!(core::mem::offset_of!(Owners, uses) == 8);
 };

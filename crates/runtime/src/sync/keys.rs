@@ -6,7 +6,7 @@
 
 use super::{interpose, real, threads};
 use crate::thread::{Thread, thread};
-use crate::{Global, server};
+use crate::{Global, reach, server};
 
 interpose! {
     pthread_key_create => create, "rdx";
@@ -87,11 +87,25 @@ pub(crate) unsafe fn disarm() {
 
 unsafe extern "C" fn destructor(t: *mut Thread) {
     (*t).destructor_round += 1;
+    if (*t).destructor_round == 1 {
+        look_at_destructors(t);
+    }
     if (*t).destructor_round < LAST_ROUND {
         arm(t);
     } else {
         finish_last_round();
         threads::end(t);
+    }
+}
+
+/// The destructors that are about to run for the first time.
+unsafe fn look_at_destructors(t: *const Thread) {
+    let get: extern "C" fn(u32) -> usize = core::mem::transmute(real::get_specific());
+    let place = if (*t).number == 0 { server::main_function() } else { (*t).start } + 1;
+    for (key, &destructor) in (0..).zip(&*DESTRUCTORS.ptr()).filter(|&(_, &destructor)| destructor != 0) {
+        if get(key) != 0 {
+            reach::handed(destructor, place);
+        }
     }
 }
 

@@ -58,6 +58,7 @@ functions! {
     long_jump = c"siglongjmp";
     cxx_start = c"_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE";
     cxx_join = c"_ZNSt6thread4joinEv";
+    make_ready = c"_ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv";
     cxx_detach = c"_ZNSt6thread6detachEv";
     end_catch = c"__cxa_end_catch";
     exception_release = c"_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv";
