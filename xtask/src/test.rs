@@ -65,8 +65,11 @@ impl Run {
         architecture::run()?;
         self.stages.begin("lints");
         self.cargo("clippy", &[&PACKAGES[..], &["--all-targets", "--", "-D", "warnings"]].concat()).done()?;
-        let others = ["--package", "racehunter-runtime", "--package", "racehunter-schema", "--", "-D", "warnings"];
-        cargo(&[&["clippy", "--quiet", "--profile", "runtime"], &others[..]].concat()).done()?;
+        let runtime = ["clippy", "--quiet", "--profile", "runtime", "--package", "racehunter-runtime"];
+        cargo(&[&runtime[..], &["--", "-D", "warnings"]].concat()).done()?;
+        if self.is_whole() {
+            self.cargo("clippy", &["--package", "racehunter-schema", "--", "-D", "warnings"]).done()?;
+        }
         self.stages.begin("build");
         let kit = Kit::build_with(self.profile)?;
         self.stages.begin("symbols of the runtime");

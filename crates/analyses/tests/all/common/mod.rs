@@ -60,10 +60,10 @@ pub fn hunt(executor: ModelExecutor, technique: Technique, options: &Options, bu
 pub fn hunt_with(executor: ModelExecutor, portfolio: Portfolio, budget: Budget) -> Hunt {
     let mut recorder = Recorder::new(executor);
     let mut stages = Vec::new();
-    let mut progress = |progress: Progress<'_>| match progress {
+    let mut progress = |progress: Progress| match progress {
         Progress::Stage { bound, executions, complete, .. } => stages.push((bound, executions, complete)),
         Progress::Points { .. } => stages.clear(),
-        Progress::Execution { .. } | Progress::Bug { .. } => {}
+        Progress::Execution { .. } => {}
     };
     let summary = Campaign::new(portfolio, budget, &mut progress).run(&mut recorder, &mut || false);
     // A target that chose a thread which was blocked is no schedule.
