@@ -90,7 +90,7 @@ fn minimising_reaches_the_fewest_preemptions() {
         }
     }
     println!("without search: {reached} of {tried}");
-    assert!(tried > 75 * times(), "{tried}");
+    assert!(tried > 70 * times(), "{tried}");
     assert!(reached * 100 >= tried * 98, "{reached} of {tried}");
 }
 
