@@ -28,7 +28,9 @@ fn every_way_to_end_is_counted_and_every_bug_found() {
         noted += times;
         counted += row.get(3).map_or(0, |column| number(column));
     }
-    assert_eq!((noted, counted), (200, 200), "{shown}");
+    assert_eq!(noted, counted, "{shown}");
+    // What looks at a bug more closely is noted and counted too.
+    assert!((200..250).contains(&counted), "{shown}");
     for line in ["bugs: assertion, crash, data race, deadlock\n", "processes left running: 0\n"] {
         assert!(shown.contains(line), "{line}{shown}");
     }

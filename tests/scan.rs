@@ -95,7 +95,11 @@ fn pairs(lines: &[Value], reason: &str) -> HashSet<[u64; 2]> {
         pair.sort_unstable();
         pair
     };
-    let is_race = |line: &&Value| line["reason"] == reason && (reason == "candidate" || line["kind"] == "data-race");
+    // An access that races with `free` is reported as a use after it.
+    let is_race = |line: &&Value| {
+        let kind = line["kind"].as_str();
+        line["reason"] == reason && (reason == "candidate" || matches!(kind, Some("data-race" | "use-after-free")))
+    };
     lines.iter().filter(is_race).map(pair).collect()
 }
 
