@@ -473,6 +473,8 @@ byte_enum! {
         WeakExchange = 29,
         /// A race was left out because of an annotation, or because it is on a standard stream of C++.
         Excused = 30,
+        /// A freed block was given back to the allocator, so that later uses of it are not noticed.
+        LetGo = 31,
     }
 }
 
@@ -504,6 +506,7 @@ impl Escape {
                 | Self::FutexWait
                 | Self::WeakExchange
                 | Self::Excused
+                | Self::LetGo
         )
     }
 }

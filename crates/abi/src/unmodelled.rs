@@ -14,8 +14,11 @@ pub const UNMODELLED_BUFFER: u64 = 21;
 /// The place in [`UNMODELLED`] of tests that end the program with success themselves.
 pub const UNMODELLED_EXIT: u64 = 22;
 
+/// The place in [`UNMODELLED`] of signals that interrupt the C library.
+pub const UNMODELLED_REENTRY: u64 = 25;
+
 /// Functions of the C library without a model.
-pub const UNMODELLED: [&str; 25] = [
+pub const UNMODELLED: [&str; 26] = [
     "aio_read",
     "aio_write",
     "lio_listio",
@@ -41,4 +44,5 @@ pub const UNMODELLED: [&str; 25] = [
     "exit(0) before the end of the test",
     "clone",
     "forkpty",
+    "a signal inside of malloc, free or a function on a stream",
 ];

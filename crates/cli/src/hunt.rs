@@ -36,7 +36,10 @@ pub fn run(arguments: &Hunt, named: &Path, suppressions: &Suppressions) -> Resul
     watch.note(|| notes::program(&path));
     let interrupts = Interrupts::catch()?;
     let subject = Subject { path, arguments: arguments.arguments.clone(), input: arguments.input.clone() };
-    let limits = Limits { time: arguments.timeout(), memory_kib: arguments.memory << 10, ..Limits::default() };
+    let mut limits = Limits { time: arguments.timeout(), memory_kib: arguments.memory << 10, ..Limits::default() };
+    if arguments.check_output {
+        limits.output = COMPARED;
+    }
     let setup = Setup {
         limits,
         jobs,
@@ -77,6 +80,9 @@ pub fn run(arguments: &Hunt, named: &Path, suppressions: &Suppressions) -> Resul
         }
     }
 }
+
+/// How much of what an execution writes is kept where all of it is compared.
+const COMPARED: u64 = 64 << 20;
 
 /// The words of this command line, from which the hunt can be started again.
 pub fn words() -> Vec<String> {

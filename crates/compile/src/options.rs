@@ -142,6 +142,8 @@ pub fn is_compatible_sanitizer(name: &str) -> bool {
         "realtime",
         "numerical",
         "memtag",
+        "safe-stack",
+        "shadow-call-stack",
         "memtag-heap",
         "memtag-stack",
         "memtag-globals",

@@ -61,7 +61,8 @@ fn name(symbols: &Symbols, escaped: &Escaped) -> &'static str {
         | Escape::ReadsAgain
         | Escape::FutexWait
         | Escape::WeakExchange
-        | Escape::Excused => "assumption",
+        | Escape::Excused
+        | Escape::LetGo => "assumption",
         Escape::Fork => "fork",
         Escape::Spawn => "spawn",
         Escape::Exec => "exec",
@@ -92,6 +93,7 @@ pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> b
         | Escape::ReadsAgain
         | Escape::FutexWait
         | Escape::WeakExchange
+        | Escape::LetGo
         | Escape::Excused
         | Escape::TimedWait
         | Escape::SmallStack

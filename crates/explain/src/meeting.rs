@@ -35,11 +35,11 @@ pub(crate) struct Meeting {
 pub(crate) fn is_needed(symbols: &Symbols, execution: &Execution, bug: &Bug, infers: bool) -> bool {
     let Bug::Race(first, second) = *bug else { return false };
     let may_order = execution.escapes().iter().any(|&(what, _, object)| may_synchronise(symbols, what, object));
-    // Memory that was freed and is used afterwards: this order was seen, nothing is inferred.
+    // Memory that has ended and is used afterwards: this order was seen, nothing is inferred.
     let used_after_free = execution
         .races()
         .iter()
-        .any(|race| race.first.access.is_free() && sorted(race.first.code, race.second.code) == (first, second));
+        .any(|race| race.first.access.ends_memory() && sorted(race.first.code, race.second.code) == (first, second));
     (may_order || !infers) && !used_after_free
 }
 

@@ -87,6 +87,9 @@ pub struct RacingAccess {
     pub size: u8,
 }
 
+/// How the first line of output ends of which only the end was kept.
+pub const LEFT_OUT: &[u8] = b" bytes left out]";
+
 /// A bug that an execution showed, before it is symbolised: equal bugs are one finding.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Bug {
@@ -299,6 +302,13 @@ impl Execution {
             }
             _ => None,
         }
+    }
+
+    /// Whether only the end of what it wrote was kept.
+    #[must_use]
+    pub fn is_output_cut(&self) -> bool {
+        let first = self.output.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        first.starts_with(b"[") && first.ends_with(LEFT_OUT)
     }
 
     /// The bug of an execution that ended with a status of failure.

@@ -34,7 +34,7 @@ pub use campaign::{Budget, Campaign, Claim, Counts, Escaped, Found, OnBug, Progr
 pub use conflicts::{Conflict, Conflicts, Descriptor, Pair, all_conflicts, conflicts};
 pub use decisions::{Decision, Decisions, Going, Step, decisions};
 pub use endings::{Allowed, Endings};
-pub use execution::{Bug, Execution, Outcome, Race, RacingAccess};
+pub use execution::{Bug, Execution, LEFT_OUT, Outcome, Race, RacingAccess};
 pub use executor::{Executor, ExecutorError};
 pub use figures::figures;
 pub use minimise::{Effort, Minimised, confirm, minimise, room};

@@ -4,6 +4,7 @@
 //! likes, as it could to any other file: only the end of what an execution writes is kept, and the memory of the rest is
 //! given back while it runs.
 
+use racehunter_explore::LEFT_OUT;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::os::fd::{AsRawFd, FromRawFd};
@@ -108,7 +109,9 @@ impl Output {
         let written = to.saturating_sub(from);
         let mut bytes = Vec::new();
         if written > self.keep {
-            bytes.extend_from_slice(format!("[{} bytes left out]\n", written - self.keep).as_bytes());
+            bytes.extend_from_slice(format!("[{}", written - self.keep).as_bytes());
+            bytes.extend_from_slice(LEFT_OUT);
+            bytes.push(b'\n');
         }
         let kept = written.min(self.keep);
         let start = bytes.len();

@@ -121,6 +121,12 @@ pub enum RaceAccess {
 }
 
 impl RaceAccess {
+    /// Whether memory has ended here: a block, or what a thread had.
+    #[must_use]
+    pub const fn ends_memory(self) -> bool {
+        self.is_free() || matches!(self, Self::ThreadEnd)
+    }
+
     /// Whether a block was freed.
     #[must_use]
     pub const fn is_free(self) -> bool {

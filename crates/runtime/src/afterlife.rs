@@ -8,7 +8,7 @@
 use crate::clock::DETECTS;
 use crate::shadow::{self, Access, SITE, Slot, bytes_of, code_of};
 use crate::thread::{CURRENT, Thread, thread};
-use crate::{Global, reports, server, sys};
+use crate::{Global, escapes, reports, server, sys};
 use racehunter_abi::Kind;
 use racehunter_machine::memory::Quarantine;
 
@@ -77,6 +77,7 @@ pub(crate) unsafe fn free(block: usize, size: usize, code: usize, access: Option
 /// Gives the oldest block back to the allocator.
 unsafe fn let_go() {
     let Some(Freed { block, size, .. }) = (*QUARANTINE.ptr()).take_oldest(|freed| freed.size) else { return };
+    escapes::let_go();
     shadow::forget(block, size);
     __libc_free(block as *mut u8);
 }

@@ -49,6 +49,7 @@ unsafe fn turn(address: usize, size: usize, site: *mut u8, kind: Kind, code: usi
     let is_point = !is_quiet || kind != Kind::AtomicRead || !(*current()).in_whole;
     (*current()).in_whole = is_quiet;
     if is_point {
+        escapes::touches(address, code);
         return (access_point(code, address, size, kind, site), true);
     }
     rust::meets();

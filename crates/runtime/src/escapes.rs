@@ -4,7 +4,7 @@
 //! uninstrumented code that the program calls.
 
 use crate::thread::{COUNT, CURRENT, LIVE, State, Thread, thread};
-use crate::{Global, afterlife, fiber, kernel, log, outcome, server, sys};
+use crate::{Global, afterlife, fiber, kernel, log, outcome, schedule, server, sys};
 use racehunter_abi::Escape;
 
 /// Bit per [`Escape`] that was logged already: each is logged once in an execution.
@@ -44,6 +44,13 @@ pub(crate) unsafe fn excused() {
 pub(crate) unsafe fn freed() {
     if LIVE.get() > 1 {
         assume(Escape::Freed);
+    }
+}
+
+/// A freed block leaves the quarantine: whether it is used or freed once more is not noticed from here on.
+pub(crate) unsafe fn let_go() {
+    if schedule::running() && COUNT.get() > 1 {
+        assume(Escape::LetGo);
     }
 }
 
@@ -101,13 +108,18 @@ pub(crate) unsafe fn created() {
     }
 }
 
+unsafe extern "C" {
+    /// The end of the executable's global variables. Stacks are above.
+    static _end: u8;
+}
+
 #[unsafe(link_section = ".data.racehunter")]
 static HAS_RETURNED: Global<bool> = Global::new(false);
 
 /// The running thread is about to access memory. On the stack of another thread, everything below where that thread
 /// has left the program belongs to functions that have returned.
 pub(crate) unsafe fn touches(address: usize, code: usize) {
-    if COUNT.get() < 2 || HAS_RETURNED.get() {
+    if COUNT.get() < 2 || HAS_RETURNED.get() || address < &raw const _end as usize {
         return;
     }
     let main = afterlife::stack_of_main();

@@ -5,7 +5,7 @@ use crate::clock::DETECTS;
 use crate::shadow::{self, Access};
 use crate::sync::{EINVAL, ENOMEM, interpose, objects};
 use crate::thread::{CURRENT, current};
-use crate::{afterlife, annotations, escapes, hooks, log, outcome, schedule, server, sys, track, values};
+use crate::{afterlife, annotations, escapes, hooks, log, outcome, schedule, server, signals, sys, track, values};
 use racehunter_abi::control::{FLAG_ALLOCATIONS, FLAG_SELECTIVE};
 use racehunter_abi::{Kind, Record};
 
@@ -69,6 +69,7 @@ unsafe fn begins(block: *mut u8, size: usize, code: usize) -> *mut u8 {
             return block;
         }
         schedule::spin::moves_on();
+        signals::reentry::enters_library(code);
         let (wanted, watched) = (schedule::flags() & FLAG_ALLOCATIONS != 0, server::watches(block as usize, size));
         // A call from a library, such as that of `operator new`, is where the program has called the library.
         let code = if in_program(code) || !wanted && !watched { code } else { caller_of(code) };
@@ -225,6 +226,7 @@ unsafe extern "C" fn release(block: *mut u8, code: usize) {
     objects::forget_range(block as usize, size);
     track::ends(block as usize, size);
     if schedule::running() {
+        signals::reentry::enters_library(code);
         escapes::freed();
     }
     if detects() && size != 0 {

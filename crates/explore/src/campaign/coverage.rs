@@ -1,7 +1,7 @@
 //! What a campaign may say about what it explored.
 
 use super::{Campaign, Claim, Counts, Member, Stop};
-use crate::{Escape, Part, Points};
+use crate::{Escape, Execution, Part, Points};
 use racehunter_finding::Coverage;
 
 impl Campaign<'_> {
@@ -88,6 +88,9 @@ impl Campaign<'_> {
         } else if !self.budget.infer_races {
             assumes.push("a race is what two threads are about to do at the same time".to_owned());
         }
+        if self.budget.check_output && self.reference.as_ref().is_some_and(Execution::is_output_cut) {
+            assumes.push("output that differs does so in its length or in its last 64 MiB".to_owned());
+        }
         if self.portfolio.left_out() > 0 {
             assumes.push("the order of operations on different objects does not matter".to_owned());
         }
@@ -123,6 +126,11 @@ impl Campaign<'_> {
         }
         if has(Escape::Freed) {
             assumes.push("freed memory is not handed out again at once".to_owned());
+        }
+        if has(Escape::LetGo) {
+            assumes.push(
+                "blocks that were freed long before, at least 1 MiB or 1,024 blocks ago, are not used".to_owned(),
+            );
         }
         if has(Escape::Whole) {
             assumes.push("no preemption at the reads inside of Rust's standard library".to_owned());

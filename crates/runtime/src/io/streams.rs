@@ -11,6 +11,7 @@ use super::channels::{self, Descriptor};
 use super::{POLLIN, POLLOUT, PollFd, Request, Watch, changed, log_event, never_waits};
 use crate::Global;
 use crate::schedule::point;
+use crate::signals::reentry;
 use crate::sync::{files, interpose, real};
 use core::ffi::{CStr, c_char};
 use racehunter_abi::{File, FileOperation};
@@ -246,6 +247,7 @@ unsafe fn resolve(found: *mut usize, name: *const c_char) -> usize {
 /// A function is about to write to a stream.
 unsafe extern "C" fn before_output(stream: usize, found: *mut usize, name: *const c_char, code: usize) -> Onward {
     let function = resolve(found, name);
+    reentry::enters_library(code);
     let stream = if stream == STANDARD { standard(c"stdout") } else { stream as *mut Stream };
     if stream as usize == ALL {
         CHANNEL.set(channels::ALL);
@@ -271,6 +273,7 @@ unsafe extern "C" fn after_output() {
 
 /// A function is about to read any amount from a stream: only the first piece of it can be waited for.
 unsafe extern "C" fn before_input(stream: usize, found: *mut usize, name: *const c_char, code: usize) -> Onward {
+    reentry::enters_library(code);
     let stream = if stream == STANDARD { standard(c"stdin") } else { stream as *mut Stream };
     files::enter(stream as usize, code);
     if let Some(d) = on_channel(stream) {

@@ -95,6 +95,11 @@ pub(super) unsafe fn begin(signal: u32) -> Action {
 #[unsafe(link_section = ".data.racehunter")]
 static HANDLED: Global<bool> = Global::new(false);
 
+/// The signals that have a handler.
+pub(super) unsafe fn with_handlers() -> u64 {
+    (1..SIGNALS as u32).filter(|&signal| of(signal).has_handler()).fold(0, |all, signal| all | super::bit(signal))
+}
+
 /// Whether a handler can have interrupted a thread.
 pub(crate) fn are_handled() -> bool {
     HANDLED.get()

@@ -107,7 +107,7 @@ unsafe fn is_overflow(signal: u32, info: *const u32, rsp: usize) -> bool {
 /// The thread itself, on its own stack.
 unsafe extern "C" fn handle(signal: u32, info: *mut u32, context: *mut u64) {
     let kernel_mask = *context.add(CONTEXT_MASK);
-    run(current(), signal, info.cast(), context, !0);
+    run(current(), (signal, true), info.cast(), context, !0);
     *context.add(CONTEXT_MASK) = kernel_mask;
     if signal == SIGABRT && *info.add(CODE) as i32 == BY_THREAD {
         // `abort` inside the C library: returning from the handler does not help.

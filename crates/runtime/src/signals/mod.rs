@@ -11,6 +11,7 @@ pub(crate) mod cancel;
 pub(crate) mod fault;
 mod jump;
 mod masks;
+pub(crate) mod reentry;
 pub(crate) mod send;
 mod wait;
 
@@ -41,6 +42,8 @@ pub(crate) const fn bit(signal: u32) -> u64 {
 pub(crate) struct Running {
     outer: *const Running,
     signal: u32,
+    /// The interrupted thread has sent it itself.
+    is_own: bool,
 }
 
 /// Whether the running thread is in the handler that its call of `abort` has led to.
@@ -92,7 +95,7 @@ unsafe fn run_all(t: *mut Thread, awaited: u64) -> Option<actions::Action> {
         let action = actions::of(sent.signal);
         if action.has_handler() {
             let (mut info, mut context) = (sent.info(), Context([0; CONTEXT_WORDS]));
-            run(t, sent.signal, info.0.as_mut_ptr().cast(), context.0.as_mut_ptr(), awaited);
+            run(t, (sent.signal, sent.is_from(t)), info.0.as_mut_ptr().cast(), context.0.as_mut_ptr(), awaited);
             first.get_or_insert(action);
         } else {
             // The program has changed its mind since the signal was sent.
@@ -116,7 +119,7 @@ struct Context([u64; CONTEXT_WORDS]);
 
 /// Runs the program's handler of a signal, in the running thread. As without the runtime, a handler that changes
 /// `errno` changes it for the code that it interrupts.
-unsafe fn run(t: *mut Thread, signal: u32, info: *mut u8, context: *mut u64, awaited: u64) {
+unsafe fn run(t: *mut Thread, (signal, is_own): (u32, bool), info: *mut u8, context: *mut u64, awaited: u64) {
     let action = actions::begin(signal);
     let code = (*t).code;
     *context.add(CONTEXT_MASK) = (*t).signal_mask;
@@ -127,7 +130,7 @@ unsafe fn run(t: *mut Thread, signal: u32, info: *mut u8, context: *mut u64, awa
     run_all(t, awaited);
     reach::handed(action.handler, code);
     log_handler(signal, code, detail::HANDLER_BEGINS);
-    let running = Running { outer: (*t).handler, signal };
+    let running = Running { outer: (*t).handler, signal, is_own };
     if running.outer.is_null() {
         clock::enter_handler();
     }

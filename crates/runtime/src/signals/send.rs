@@ -51,12 +51,20 @@ pub(crate) struct Sent {
     to: u32,
     /// It was sent to the process, and `to` is only the thread that was chosen.
     for_process: bool,
+    /// The thread that was running when it was sent.
+    from: u32,
     origin: Origin,
     clock: SyncClock,
     next: *mut Sent,
 }
 
 impl Sent {
+    /// Whether this thread has sent it, by a call that returns when it was handled.
+    pub(super) unsafe fn is_from(&self, t: *const Thread) -> bool {
+        const BY_PROCESS: i32 = 0;
+        self.from == (*t).number && matches!(self.origin.code, BY_PROCESS | BY_QUEUE | BY_THREAD)
+    }
+
     /// As the program gets to see it.
     pub(super) fn info(&self) -> Info {
         let Origin { code, pid, uid, value } = self.origin;
@@ -136,6 +144,7 @@ unsafe fn put(signal: u32, to: *mut Thread, for_process: bool, origin: Origin) {
     }
     (*sent).signal = signal;
     (*sent).for_process = for_process;
+    (*sent).from = CURRENT.get();
     (*sent).origin = origin;
     (*sent).next = core::ptr::null_mut();
     clock::release(&mut (*sent).clock);

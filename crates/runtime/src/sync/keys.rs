@@ -9,6 +9,8 @@ use crate::thread::{Thread, thread};
 use crate::{Global, reach, server};
 
 interpose! {
+    pthread_setspecific => set, "rdx";
+    tss_set => set_c11, "rdx";
     pthread_key_create => create, "rdx";
     __pthread_key_create => create, "rdx";
     pthread_key_delete => delete, "rsi";
@@ -48,6 +50,22 @@ unsafe fn create_by(create: extern "C" fn(*mut u32, usize) -> i32, key: *mut u32
         note(*key, destructor);
     }
     error
+}
+
+unsafe extern "C" fn set(key: u32, value: usize, code: usize) -> i32 {
+    let set: extern "C" fn(u32, usize) -> i32 = core::mem::transmute(real::set_specific());
+    let error = set(key, value);
+    let destructor = (*DESTRUCTORS.ptr()).get(key as usize).copied().unwrap_or(0);
+    if error == 0 && value != 0 && destructor != 0 {
+        reach::handed(destructor, code);
+    }
+    error
+}
+
+unsafe extern "C" fn set_c11(key: u32, value: usize, code: usize) -> i32 {
+    // `thrd_error`
+    const ERROR: i32 = 2;
+    if set(key, value, code) == 0 { 0 } else { ERROR }
 }
 
 unsafe extern "C" fn delete(key: u32, _code: usize) -> i32 {

@@ -7,7 +7,7 @@ use super::objects::{self, Origin};
 use crate::schedule::now;
 use crate::shadow::{self, Access};
 use crate::thread::{Awaits, COUNT, Thread, current, holds, me, thread};
-use crate::{afterlife, annotations, clock, log, memory};
+use crate::{afterlife, annotations, clock, escapes, log, memory};
 use racehunter_abi::{Kind, Misuse, Record, Wait, detail};
 use racehunter_machine::{Owner, ThreadId};
 
@@ -77,6 +77,7 @@ pub(crate) unsafe fn used(at: usize, kind: Kind) -> bool {
     if afterlife::object_used(at, kind, (*current()).code) {
         return true;
     }
+    escapes::touches(at, (*current()).code);
     is_initialised(at);
     if !is_destroyed(at) {
         if ends_use(kind) {

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::schedule::{acquire_point, now, pass, point, refresh_known};
 use crate::thread::{Thread, current, hold, me, thread, unhold};
-use crate::{clock, log, time};
+use crate::{clock, escapes, log, time};
 use core::sync::atomic::Ordering;
 use racehunter_abi::{Kind, Misuse, Wait, detail};
 use racehunter_machine::sync::{LockForm, Mutex, MutexKind, State, Taken, Unlocked};
@@ -165,6 +165,7 @@ unsafe fn take_and_log(at: usize, form: LockForm, logged: Kind, n: u64) -> i32 {
 
 pub(super) unsafe extern "C" fn lock(at: usize, code: usize) -> i32 {
     if is_garbage(at) && !misuse::is_destroyed(at) {
+        escapes::touches(at, code);
         return EINVAL;
     }
     let kind = kind_of(at);
@@ -229,6 +230,7 @@ unsafe fn acquire(at: usize, kind: MutexKind, deadline: Option<Deadline>, logged
 
 pub(super) unsafe extern "C" fn try_lock(at: usize, code: usize) -> i32 {
     if is_garbage(at) && !misuse::is_destroyed(at) {
+        escapes::touches(at, code);
         return EINVAL;
     }
     attempt(at, kind_of(at), LockForm::Mutex, code)
@@ -250,6 +252,7 @@ unsafe fn attempt(at: usize, kind: MutexKind, form: LockForm, code: usize) -> i3
 
 pub(super) unsafe extern "C" fn unlock(at: usize, code: usize) -> i32 {
     if is_garbage(at) && !misuse::is_destroyed(at) {
+        escapes::touches(at, code);
         return EINVAL;
     }
     let n = point(code);
