@@ -124,7 +124,7 @@ fn explore(program: &Path, strategy: Strategy, detect_races: bool, logs_everythi
     let mut watched = Watched { processes, logs_everything, seen: Vec::new(), left_out: 0, read: 0 };
     let analysis = ContextBound::iterative(12, BoundKind::Switches, strategy, 1).starting_at(12);
     let budget = Budget { runs: Some(120), points: Points::All, detect_races, ..Budget::default() };
-    let mut silent = |_: Progress<'_>| {};
+    let mut silent = |_: Progress| {};
     let _ = Campaign::new(Portfolio::of(analysis), budget, &mut silent).run(&mut watched, &mut || false);
     watched
 }

@@ -110,22 +110,6 @@ fn what_is_chance_elsewhere_is_the_same_in_every_execution() {
     assert_eq!(said, message(&program, "2"));
 }
 
-/// What tokio draws for `select!`, its clock, and the ports that it gets. What it prints is compared from execution to execution.
-#[test]
-fn tokio_is_the_same_in_every_execution() {
-    let program = Crate::new(include_str!("programs/rust/tokio.rs"));
-    program.workshop.write(
-        "Cargo.toml",
-        "[package]\nname = \"program\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[dependencies.tokio]\nversion = \"1\"\n\
-         features = [\"io-util\", \"macros\", \"net\", \"rt-multi-thread\", \"sync\", \"time\"]\n",
-    );
-    let said = message(&program, "1");
-    assert!(said.contains("ms hello at 127.0.0.1:"), "{said}");
-    assert_eq!(said, message(&program, "2"));
-    let tested = program.test(&["--runs", "100", "--check-output", "draws_the_same"], 0);
-    assert!(tested.line("test", "draws_the_same")["threads"].as_u64() > Some(1));
-}
-
 /// Threads are called what the program calls them.
 #[test]
 fn the_names_of_threads_are_in_the_report() {
@@ -229,4 +213,25 @@ fn without_binutils_it_says_what_to_install() {
     without.args(["test", "--quiet"]).env("PATH", bin).env("RACEHUNTER_SYSROOTS", program.workshop.path("sysroots"));
     let ended = program.workshop.run(&mut without).expect(2).says("`ar` is not installed");
     assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+}
+
+/// `cargo xtask test --all` runs these: tokio takes long to compile.
+mod slow {
+    use super::{Crate, message};
+
+    /// What tokio draws for `select!`, its clock, and the ports that it gets. What it prints is compared from execution to execution.
+    #[test]
+    fn tokio_is_the_same_in_every_execution() {
+        let program = Crate::new(include_str!("programs/rust/tokio.rs"));
+        program.workshop.write(
+            "Cargo.toml",
+            "[package]\nname = \"program\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[dependencies.tokio]\nversion = \"1\"\n\
+             features = [\"io-util\", \"macros\", \"net\", \"rt-multi-thread\", \"sync\", \"time\"]\n",
+        );
+        let said = message(&program, "1");
+        assert!(said.contains("ms hello at 127.0.0.1:"), "{said}");
+        assert_eq!(said, message(&program, "2"));
+        let tested = program.test(&["--runs", "100", "--check-output", "draws_the_same"], 0);
+        assert!(tested.line("test", "draws_the_same")["threads"].as_u64() > Some(1));
+    }
 }

@@ -15,7 +15,7 @@ pub(crate) struct Crate {
 /// The instrumented standard library is made once, and kept for the next time.
 pub(crate) fn sysroots() -> PathBuf {
     static MADE: Once = Once::new();
-    let directory = tool::root().join("target/racehunter/sysroots");
+    let directory = tool::root().join("target/sysroots");
     MADE.call_once(|| {
         tool::run(command().args(["setup", "--sysroot-dir"]).arg(&directory)).expect(0);
     });
@@ -132,18 +132,33 @@ fn tests_are_chosen_as_cargo_chooses_them() {
     program.test(&["--", "--exact", "has_no_threads"], 4);
 }
 
-/// Everything in the standard library that threads meet at, used rightly: without optimisation, and with it.
+/// Everything in the standard library that threads meet at, used rightly.
+fn check_correct_programs(options: &[&str]) {
+    let program = Crate::new(include_str!("programs/rust/clean.rs"));
+    let tested = program.test(options, 0);
+    let told: Vec<&Value> = tested.all("finding").collect();
+    assert!(told.is_empty(), "{told:#?}");
+    assert_eq!(tested.all("test").count(), 22);
+    for test in tested.all("test") {
+        assert!(test["verdict"] == "clean" || test["verdict"] == "proved", "{test}");
+    }
+}
+
 #[test]
 fn correct_programs_are_clean() {
-    let program = Crate::new(include_str!("programs/rust/clean.rs"));
-    for profile in [&[][..], &["--release"]] {
-        let tested = program.test(&[&["--runs", "60"], profile].concat(), 0);
-        let told: Vec<&Value> = tested.all("finding").collect();
-        assert!(told.is_empty(), "{told:#?}");
-        assert_eq!(tested.all("test").count(), 22);
-        for test in tested.all("test") {
-            assert!(test["verdict"] == "clean" || test["verdict"] == "proved", "{test}");
-        }
+    check_correct_programs(&["--runs", "20"]);
+}
+
+/// `cargo xtask test --all` runs these.
+mod slow {
+    #[test]
+    fn correct_programs_are_clean_in_many_schedules() {
+        super::check_correct_programs(&["--runs", "60"]);
+    }
+
+    #[test]
+    fn correct_optimised_programs_are_clean() {
+        super::check_correct_programs(&["--runs", "60", "--release"]);
     }
 }
 

@@ -87,7 +87,7 @@ int main(void) {
         pthread_join(threads[i], 0);
     return 0;
 }";
-    let summary = hunt(&source, &["--runs", "40", "--timeout", "60s"]);
+    let summary = hunt(&source, &["--runs", "10", "--timeout", "60s"]);
     assert!(summary.events >= millions * 1_000_000, "{summary:?}");
     // The shared accesses come after everything that a monitor run reaches.
     assert!(summary.points >= 6, "{summary:?}");

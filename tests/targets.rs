@@ -1,17 +1,25 @@
 //! Every program below `targets/` is hunted, and what is reported is compared with what the program says about itself.
 //!
-//! One test per program, named after it. Because the programs are built here, this file also checks determinism (the
-//! same hunt gives the same lines again, with one worker and with two), both backends (the same plan gives the same
-//! execution on fibers and on kernel threads), and that `racehunter scan` never calls a racy program race-free.
+//! Each program has several tests, named after the program and what they check:
+//!
+//! - `hunt`: the bug is found at the marked lines and replayed; a correct program is silent.
+//! - `repeat`: the same hunt reports the same, with one worker and with two.
+//! - `backends`: the same plan gives the same execution on fibers and on kernel threads, and shows only the marked bugs.
+//! - `scan`: the analysis of the code never calls a racy program race-free.
+//! - `all-schedules`: small correct programs are silent in every schedule with two preemptions.
+//!
+//! The tests of a program share what its hunt has built. Those with `slow::` in their names run with `--all` only.
 
 use libtest_mimic::{Arguments, Trial};
 use racehunter_e2e::annotations::{Target, targets};
 use racehunter_e2e::pair::Pair;
 use racehunter_e2e::verdict::judge;
-use racehunter_e2e::{Workshop, tool};
+use racehunter_e2e::{Hunted, Workshop, tool};
+use racehunter_explore::Bug;
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Arc, OnceLock};
 
 /// Corrected programs that are small enough to go through all schedules with two preemptions.
 const SMALL: [&str; 8] = [
@@ -25,55 +33,138 @@ const SMALL: [&str; 8] = [
     "targets/loop/withdrawal.fixed.c",
 ];
 
+/// Executions in which nothing may be reported about a correct program.
+const SILENT: &str = "200";
+
 fn main() -> ExitCode {
     if let Err(what) = tool::find() {
         eprintln!("{what}");
         return ExitCode::FAILURE;
     }
-    let trials = targets().into_iter().map(|target| {
-        let name = target.path.trim_start_matches("targets/").to_owned();
-        Trial::test(name, move || {
-            let workshop = Workshop::new();
-            match &target.bug {
-                Some(_) => hunt_bug(&workshop, &target),
-                None => hunt_nothing(&workshop, &target),
-            }
-            scan(&workshop, &target);
-            Ok(())
+    let all: Vec<Arc<Subject>> = targets().into_iter().map(|target| Arc::new(Subject::new(target))).collect();
+    // All hunts come first: the other tests of a program wait for its hunt.
+    let trials = TESTS.iter().flat_map(|&(name, concerns, test)| {
+        all.iter().filter(move |subject| concerns(&subject.target)).map(move |subject| {
+            let subject = Arc::clone(subject);
+            let prefix = if is_slow(name, &subject.target) { "slow::" } else { "" };
+            Trial::test(format!("{prefix}{}/{name}", subject.name()), move || {
+                test(&subject);
+                Ok(())
+            })
         })
     });
     libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
 }
 
-fn hunt_bug(workshop: &Workshop, target: &Target) {
-    let options = ["--runs", "600"];
-    let hunted = workshop.hunt(Path::new(&target.path), &[&options[..], &target.options()].concat());
-    let finding = judge(&hunted, target).unwrap_or_else(|what| panic!("{what}"));
-    let finding = finding.unwrap_or_else(|| panic!("{} has a bug", target.path));
-    workshop.replay(&finding.id).expect(0);
+/// A test: its name, the programs that it concerns, and what it does.
+type Test = (&'static str, fn(&Target) -> bool, fn(&Subject));
 
-    check_repeatable(workshop, &["--runs", "40"]);
-    let _ = Pair::new(workshop.built()).compare_schedules();
+const TESTS: [Test; 5] = [
+    ("hunt", |_| true, check_hunt),
+    ("repeat", |_| true, check_repeatable),
+    ("backends", |_| true, check_backends),
+    ("scan", has_race, check_scan),
+    ("all-schedules", |target| SMALL.contains(&target.path.as_str()), check_all_schedules),
+];
+
+/// The tests that only `cargo xtask test --all` runs: whether hunts repeat and backends agree depends little on the
+/// program, so a third of the programs is enough for each change.
+fn is_slow(name: &str, target: &Target) -> bool {
+    // The paths stay, so the choice does.
+    let sum: u32 = target.path.bytes().map(u32::from).sum();
+    matches!(name, "repeat" | "backends") && !sum.is_multiple_of(3)
 }
 
-fn hunt_nothing(workshop: &Workshop, target: &Target) {
-    let options = ["--analysis", "context-bound", "--bound", "1", "--runs", "400"];
-    let hunted = workshop.hunt(Path::new(&target.path), &[&options[..], &target.options()].concat());
-    judge(&hunted, target).unwrap_or_else(|what| panic!("{what}"));
-    let summary = hunted.summary();
-    assert!(summary.finished || summary.executions == 400, "ended early: {summary:?}");
-    check_repeatable(workshop, &["--analysis", "context-bound", "--bound", "1", "--runs", "40"]);
-    let shown = Pair::new(workshop.built()).compare_schedules();
-    assert!(shown.is_empty(), "nothing is wrong with it: {shown:?}");
-    if SMALL.contains(&target.path.as_str()) {
-        explore_all(workshop);
+/// A program, and what its hunt gave.
+struct Subject {
+    target: Target,
+    hunted: OnceLock<(Workshop, Hunted)>,
+}
+
+impl Subject {
+    fn new(target: Target) -> Self {
+        Self { target, hunted: OnceLock::new() }
+    }
+
+    fn name(&self) -> &str {
+        self.target.path.trim_start_matches("targets/")
+    }
+
+    /// Options of every hunt of this program.
+    fn options(&self) -> &'static [&'static str] {
+        if self.target.bug.is_some() { &[] } else { &["--analysis", "context-bound", "--bound", "1"] }
+    }
+
+    /// The hunt, done once, and where it was done.
+    fn hunted(&self) -> &(Workshop, Hunted) {
+        self.hunted.get_or_init(|| {
+            let workshop = Workshop::new();
+            let runs = if self.target.bug.is_some() { "600" } else { SILENT };
+            let options = [self.options(), &["--runs", runs], &self.target.options()].concat();
+            let hunted = workshop.hunt(Path::new(&self.target.path), &options);
+            (workshop, hunted)
+        })
+    }
+
+    /// The program.
+    fn built(&self) -> PathBuf {
+        self.hunted().0.built()
+    }
+}
+
+fn has_race(target: &Target) -> bool {
+    target.bug.as_ref().is_some_and(|bug| !bug.marked("data-race").is_empty())
+}
+
+/// The bug is found at the marked lines, and replayed; nothing is reported about a correct program.
+fn check_hunt(subject: &Subject) {
+    let (workshop, hunted) = subject.hunted();
+    let finding = judge(hunted, &subject.target).unwrap_or_else(|what| panic!("{what}"));
+    match (finding, &subject.target.bug) {
+        (Some(finding), Some(_)) => {
+            workshop.replay(&finding.id).expect(0);
+        }
+        (None, None) => {
+            let summary = hunted.summary();
+            assert!(summary.finished || summary.executions.to_string() == SILENT, "ended early: {summary:?}");
+        }
+        (finding, bug) => panic!("{bug:?} was expected, {finding:?} was found"),
+    }
+}
+
+/// Executions on both backends are the same, and show no other kind of bug than the program has.
+fn check_backends(subject: &Subject) {
+    let shown = Pair::new(subject.built()).compare_schedules();
+    let Some(bug) = &subject.target.bug else {
+        assert!(shown.is_empty(), "nothing is wrong with it: {shown:?}");
+        return;
+    };
+    for shown in &shown {
+        let kinds = kinds(shown);
+        let is_marked = kinds.is_empty() || kinds.iter().any(|kind| !bug.marked(kind).is_empty());
+        assert!(is_marked, "{shown:x?} is none of the marked bugs: {bug:?}");
+    }
+    // The default schedule is one of those that were compared.
+    assert!(bug.preemptions > 0 || !shown.is_empty(), "{bug:?} shows without any preemption, and did not");
+}
+
+/// The kinds as which a bug of the explorer may be reported; none for the consequence of another bug.
+fn kinds(bug: &Bug) -> &'static [&'static str] {
+    match bug {
+        Bug::Race(..) => &["data-race", "use-after-free"],
+        Bug::DoubleFree(..) => &["double-free"],
+        Bug::Misuse(..) => &["misuse"],
+        Bug::Deadlock(_) => &["deadlock", "lost-wakeup"],
+        Bug::Assertion(..) => &["assertion"],
+        Bug::Crash(..) => &["crash", "use-after-free"],
+        Bug::Panic(..) | Bug::ExitStatus(_) | Bug::Output(_) => &[],
     }
 }
 
 /// All schedules with at most two preemptions.
-fn explore_all(workshop: &Workshop) {
+fn check_all_schedules(subject: &Subject) {
     let options = ["--analysis", "context-bound", "--bound", "2", "--require-complete"];
-    let hunted = workshop.hunt(&workshop.built(), &options).expect(0);
+    let hunted = Workshop::new().hunt(&subject.built(), &options).expect(0);
     assert!(hunted.summary().complete, "{:?}", hunted.summary());
     let bounds: Vec<(u32, bool)> = hunted.bounds.iter().map(|bound| (bound.bound, bound.complete)).collect();
     assert_eq!(bounds, [(0, true), (1, true), (2, true)]);
@@ -82,21 +173,22 @@ fn explore_all(workshop: &Workshop) {
 }
 
 /// The code alone never gives the verdict that there is no race where there is one.
-fn scan(workshop: &Workshop, target: &Target) {
-    if target.bug.as_ref().is_none_or(|bug| bug.marked("data-race").is_empty()) {
-        return;
-    }
-    let program = workshop.built().display().to_string();
+fn check_scan(subject: &Subject) {
+    let workshop = Workshop::new();
+    let program = subject.built().display().to_string();
     let words = ["scan", "--message-format", "json", "--approx", "over", &program];
     let ended = workshop.run(&mut tool::racehunter(words)).expect(0);
     let last = ended.stdout.lines().last().unwrap_or_default();
     let said: Value = serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {last}"));
-    assert_eq!(said["verdict"], "unknown", "{} has a race: {said}", target.path);
+    assert_eq!(said["verdict"], "unknown", "{} has a race: {said}", subject.target.path);
 }
 
 /// The same hunt twice, with one worker and with two: everything but the time is the same.
-fn check_repeatable(workshop: &Workshop, options: &[&str]) {
-    let program = workshop.built();
-    let hunt = |jobs| workshop.hunt(&program, &[options, &["--seed", "7", "--jobs", jobs]].concat()).repeatable;
+fn check_repeatable(subject: &Subject) {
+    let (workshop, program) = (Workshop::new(), subject.built());
+    let hunt = |jobs| {
+        let options = [subject.options(), &["--runs", "40", "--seed", "7", "--jobs", jobs]].concat();
+        workshop.hunt(&program, &options).repeatable
+    };
     assert_eq!(hunt("1"), hunt("2"), "the number of workers makes a difference");
 }

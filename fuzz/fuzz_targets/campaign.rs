@@ -17,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
     let program = Program::fork_join(vec![add; 2], vec![Op::Read(0, 0), Op::Assert(0, 2)]);
     let mut executor = ModelExecutor::new(program);
     let budget = Budget { runs: Some(200), max_events: 1_000, ..Budget::default() };
-    let mut progress = |_: Progress<'_>| ();
+    let mut progress = |_: Progress| ();
     let mut campaign = Campaign::new(technique.portfolio(&Options::default()), budget, &mut progress);
     for _ in 0..steps % 8 {
         campaign.advance(&mut executor, &mut || false);
@@ -31,7 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let sum = crc32fast::hash(&state[..content]);
     state[content..].copy_from_slice(&sum.to_le_bytes());
-    let mut progress = |_: Progress<'_>| ();
+    let mut progress = |_: Progress| ();
     let mut campaign = Campaign::new(technique.portfolio(&Options::default()), budget, &mut progress);
     if campaign.resume(&mut &state[..], &mut executor).is_ok() {
         std::hint::black_box(campaign.summary(Stop::Asked));

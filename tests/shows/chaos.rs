@@ -171,7 +171,7 @@ fn explore(program: &Path, notes: &Path, runs: u64) -> Result<(Summary, BTreeMap
     let mut executor = Counting { processes, endings: BTreeMap::new(), strange: Vec::new() };
     let portfolio = Technique::Random.portfolio(&Options::default());
     let budget = Budget { runs: Some(runs), ..Budget::default() };
-    let mut nothing = |_: Progress<'_>| {};
+    let mut nothing = |_: Progress| {};
     let summary = Campaign::new(portfolio, budget, &mut nothing).run(&mut executor, &mut || false);
     for outcome in executor.strange.iter().take(10) {
         println!("not what the program does: {outcome:?}");

@@ -10,7 +10,7 @@ use crate::table::{Align, Table, time};
 use racehunter_analyses::{Options, Technique};
 use racehunter_e2e::workshop::text;
 use racehunter_e2e::{Workshop, root};
-use racehunter_explore::{Budget, Bug, Campaign, Progress};
+use racehunter_explore::{Budget, Bug, Campaign, Executor, Found, OnBug};
 use racehunter_launch::{Limits, Processes, Program};
 use std::cell::Cell;
 use std::fs;
@@ -165,13 +165,11 @@ fn search(path: &Path, case: &Case, technique: Technique, seed: u64, runs: u64) 
     let program = Program { path: path.to_owned(), arguments: Vec::new(), input: None, client: None };
     let mut processes = Processes::start(program, Limits::default(), 2).map_err(|error| error.to_string())?;
     let first: Cell<Option<u64>> = Cell::new(None);
-    let mut note = |progress: Progress<'_>| {
-        if let Progress::Bug { found, .. } = progress
-            && is_of(&found.bug, &case.kind)
-        {
+    let mut note = OnBug(|found: &Found, _: &mut dyn Executor| {
+        if is_of(&found.bug, &case.kind) {
             first.set(first.get().or(Some(found.execution)));
         }
-    };
+    });
     let budget = Budget { runs: Some(runs), ..Budget::default() };
     let portfolio = technique.portfolio(&Options { seed, ..Options::default() });
     let _ = Campaign::new(portfolio, budget, &mut note).run(&mut processes, &mut || first.get().is_some());

@@ -101,7 +101,7 @@ fn campaign(program: Program, accesses: u64, points: Points) -> Result<Duration,
     let bound = SWITCHES + (accesses / TURN) as u32;
     let analysis = ContextBound::iterative(bound, BoundKind::Switches, Strategy::Fair(TURN), 1).starting_at(bound);
     let budget = Budget { runs: Some(EXECUTIONS), points, detect_races: false, ..Budget::default() };
-    let mut silent = |_: Progress<'_>| {};
+    let mut silent = |_: Progress| {};
     let summary = Campaign::new(Portfolio::of(analysis), budget, &mut silent).run(&mut processes, &mut || false);
     if !matches!(summary.stop, Stop::Runs) {
         return Err(format!("the campaign ended early: {:?}", summary.stop));

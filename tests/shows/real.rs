@@ -118,7 +118,7 @@ fn explore(real: &Real, runs: u64) -> Result<Ran, String> {
     let mut executor = Comparing { processes, expected: plain.stdout, ran: Ran::default() };
     let began = Instant::now();
     let budget = Budget { runs: Some(runs), ..Budget::default() };
-    let mut nothing = |_: Progress<'_>| {};
+    let mut nothing = |_: Progress| {};
     let portfolio = Technique::Random.portfolio(&Options::default());
     let summary = Campaign::new(portfolio, budget, &mut nothing).run(&mut executor, &mut || false);
     let mut ran = executor.ran;

@@ -18,7 +18,16 @@ pub fn schema() -> Value {
 pub fn problems(lines: &[Value]) -> Vec<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut child = Command::new(cargo)
-        .args(["run", "--quiet", "--release", "--package", "racehunter-schema", "--", "docs/json-lines.schema.json"])
+        .args([
+            "run",
+            "--quiet",
+            "--profile",
+            "quick",
+            "--package",
+            "racehunter-schema",
+            "--",
+            "docs/json-lines.schema.json",
+        ])
         .current_dir(root())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

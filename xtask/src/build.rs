@@ -23,23 +23,63 @@ const CARGO: &str = "cargo-racehunter";
 const CMAKE: &str = "lib/cmake/RaceHunter";
 const CMAKE_MODULE: [&str; 2] = ["RaceHunterConfig.cmake", "RaceHunterConfigVersion.cmake"];
 
+/// How the parts that run outside of programs are compiled. The runtime always has its own profile.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// As users get it.
+    Release,
+    /// In less than half of the time, for the tests of a change.
+    Quick,
+}
+
+impl Profile {
+    /// Its name for cargo, which is also that of its directory.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Release => "release",
+            Self::Quick => "quick",
+        }
+    }
+
+    const fn kit(self) -> &'static str {
+        match self {
+            Self::Release => "racehunter",
+            Self::Quick => "racehunter-quick",
+        }
+    }
+}
+
+/// The packages that every build and test with the profile `quick` selects. A different selection changes features of
+/// dependencies, and cargo would compile them, and what depends on them, once more. The runtime has its own profile; the
+/// checker of JSON schemas is built where it is used.
+pub const PACKAGES: [&str; 5] = ["--workspace", "--exclude", "racehunter-runtime", "--exclude", "racehunter-schema"];
+
+/// The version of LLVM that the packages are built for by default.
+const DEFAULT_LLVM: u32 = 22;
+
 /// A whole RaceHunter, ready to use.
 pub struct Kit {
     directory: PathBuf,
+    profile: Profile,
 }
 
 impl Kit {
     /// Builds everything into `target/racehunter`.
     pub fn build() -> Result<Self> {
+        Self::build_with(Profile::Release)
+    }
+
+    /// Builds everything with a profile, each into a directory of its own.
+    pub fn build_with(profile: Profile) -> Result<Self> {
         packages::need(packages::BUILD)?;
         let versions = packages::need_llvm()?;
-        let kit = Self { directory: target().join("racehunter") };
+        let kit = Self { directory: target().join(profile.kit()), profile };
         fs::create_dir_all(kit.bin())?;
+        fs::create_dir_all(kit.lib())?;
 
-        let commands = ["--package", "racehunter", "--package", "cargo-racehunter"];
-        cargo(&[&["build", "--quiet", "--release"], &commands[..]].concat()).done()?;
-        replace(&target().join("release/racehunter"), &kit.program())?;
-        replace(&target().join("release/cargo-racehunter"), &kit.bin().join(CARGO))?;
+        kit.build_packages(&versions)?;
+        replace(&kit.output("racehunter"), &kit.program())?;
+        replace(&kit.output(CARGO), &kit.bin().join(CARGO))?;
         for name in ["racehunter-cc", "racehunter-c++"] {
             let link = kit.bin().join(name);
             let _ = fs::remove_file(&link);
@@ -49,9 +89,6 @@ impl Kit {
         cargo(&["build", "--quiet", "--profile", "runtime", "--package", "racehunter-runtime"]).done()?;
         kit.pack_runtime(&target().join("runtime/libracehunter_rt.a"))?;
         copy_headers(&root().join("crates/runtime/include"), &kit.lib().join("include"))?;
-        for version in versions {
-            kit.build_plugin(version)?;
-        }
         kit.write_cmake_module()?;
         Ok(kit)
     }
@@ -70,7 +107,8 @@ impl Kit {
         self.directory.join("bin")
     }
 
-    fn lib(&self) -> PathBuf {
+    /// Where plugins and runtime are.
+    pub fn lib(&self) -> PathBuf {
         self.directory.join("lib/racehunter")
     }
 
@@ -88,23 +126,36 @@ impl Kit {
         Ok(())
     }
 
-    fn build_plugin(&self, version: u32) -> Result<()> {
-        // Each version has its own target directory: cargo would otherwise rebuild it for every change of feature.
-        let directory = target().join(format!("plugin-{version}"));
-        let feature = format!("llvm{version}");
-        cargo(&[
-            "build",
-            "--quiet",
-            "--release",
-            "--package",
-            "racehunter-plugin",
-            "--no-default-features",
-            "--features",
-            &feature,
-        ])
-        .env("CARGO_TARGET_DIR", &directory)
-        .done()?;
-        let plugin = directory.join("release/libracehunter_plugin.so");
+    /// Where cargo leaves a product of the packages.
+    fn output(&self, name: &str) -> PathBuf {
+        target().join(self.profile.name()).join(name)
+    }
+
+    /// Both commands, and a plugin per version of LLVM.
+    fn build_packages(&self, versions: &[u32]) -> Result<()> {
+        let build = ["build", "--quiet", "--profile", self.profile.name()];
+        // Cargo keeps both versions of the plugin, and leaves the one of the last build in its place.
+        for &version in versions.iter().filter(|&&version| version != DEFAULT_LLVM) {
+            let feature = format!("llvm{version}");
+            let plugin = ["--package", "racehunter-plugin", "--no-default-features", "--features", &feature];
+            cargo(&[&build[..], &plugin].concat()).done()?;
+            self.keep_plugin(version)?;
+        }
+        let has_default = versions.contains(&DEFAULT_LLVM);
+        let selection: &[&str] = match (self.profile, has_default) {
+            (Profile::Release, true) => {
+                &["--package", "racehunter", "--package", CARGO, "--package", "racehunter-plugin"]
+            }
+            (Profile::Release, false) => &["--package", "racehunter", "--package", CARGO],
+            (Profile::Quick, true) => &[&PACKAGES[..], &["--lib", "--bin", "racehunter", "--bin", CARGO]].concat(),
+            (Profile::Quick, false) => bail!("the tests need LLVM {DEFAULT_LLVM}"),
+        };
+        cargo(&[&build[..], selection].concat()).done()?;
+        if has_default { self.keep_plugin(DEFAULT_LLVM) } else { Ok(()) }
+    }
+
+    fn keep_plugin(&self, version: u32) -> Result<()> {
+        let plugin = self.output("libracehunter_plugin.so");
         replace(&plugin, &self.lib().join(format!("libracehunter_plugin_{version}.so")))
     }
 

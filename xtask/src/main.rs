@@ -24,7 +24,8 @@ usage: cargo xtask COMMAND
 
   demo      build everything, hunt a real bug, show the report and replay it
   demo-rust the same with a crate in Rust, and its own tests
-  test      everything that CI runs: formatting, lints, documentation, unit and end-to-end tests
+  test      what CI runs for each change: formatting, lints, documentation, unit and end-to-end tests; `cargo xtask test NAME...`
+            runs the end-to-end tests whose names contain one of these; `cargo xtask test --all` runs everything, at length
   architecture  what ARCHITECTURE.md claims about the code: layers, unsafe code, clock, sizes, links of the documents
   targets   hunt every program below targets/, and print a table: `cargo xtask targets [NAME...]
             [--backend fibers|threads|both]`

@@ -1,71 +1,129 @@
-//! `cargo xtask test`: everything that CI runs.
+//! `cargo xtask test`: what CI runs for each change, in less than ten minutes on two cores.
 //!
-//! All is done in the release profile: the command is built in it anyway, and nothing is compiled twice.
+//! One profile and one selection of packages serve all stages, so that nothing is compiled twice. `cargo xtask test --all`
+//! does the same with the command that users get, takes many more random programs, and runs what takes long.
 
 use crate::architecture;
-use crate::build::Kit;
+use crate::build::{Kit, PACKAGES, Profile};
 use crate::packages::{self, TEST};
-use crate::shell::{cargo, root, shell, target};
+use crate::shell::{Shell, cargo, root, shell};
 use anyhow::{Context as _, Result, bail};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs;
+use std::num::NonZero;
 use std::time::{Duration, Instant};
 
-/// Runs all checks, the quick ones first. With arguments: only the end-to-end tests that they name.
-pub fn run(filter: &[&str]) -> Result<()> {
+/// How many times as many random programs, traces and schedules the properties take with `--all`.
+const TIMES: &str = "8";
+/// What the names of tests contain that only `--all` runs.
+const SLOW: &str = "slow::";
+/// The shows that are part of `--all`, and what they take.
+const SHOWS: [(&str, &[&str]); 5] = [
+    ("probes", &["probes"]),
+    ("chaos", &["chaos", "--runs", "3000"]),
+    ("chaos, garbled", &["chaos", "--garble", "300"]),
+    ("real programs", &["real", "--runs", "50"]),
+    ("targets on both backends", &["targets", "--backend", "both"]),
+];
+
+/// Runs the end-to-end tests that the arguments name, or else all checks, the quick ones first.
+pub fn run(arguments: &[&str]) -> Result<()> {
     packages::need(TEST)?;
-    let stages = Stages::default();
-    if filter.is_empty() {
-        stages.begin("formatting");
-        cargo(&["fmt", "--all", "--check"]).done()?;
-        stages.begin("architecture");
-        architecture::run()?;
+    match arguments {
+        [] => Run::new(Profile::Quick).everything(),
+        ["--all"] => Run::new(Profile::Release).everything(),
+        names => Run::new(Profile::Quick).named(names),
     }
-    stages.begin("build");
-    let kit = Kit::build()?;
-    if filter.is_empty() {
-        stages.begin("symbols of the runtime");
-        check_runtime_symbols()?;
-        stages.begin("lints");
-        let all = ["clippy", "--quiet", "--release", "--workspace", "--exclude", "racehunter-runtime", "--all-targets"];
-        cargo(&[&all[..], &["--", "-D", "warnings"]].concat()).done()?;
+}
+
+/// One run of the tests.
+struct Run {
+    profile: Profile,
+    stages: Stages,
+}
+
+impl Run {
+    fn new(profile: Profile) -> Self {
+        Self { profile, stages: Stages::default() }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.profile == Profile::Release
+    }
+
+    /// A command of cargo with the profile.
+    fn cargo(&self, command: &str, words: &[&str]) -> Shell {
+        let shell = cargo(&[&[command, "--quiet", "--profile", self.profile.name()], words].concat());
+        if self.is_whole() { shell.env("RACEHUNTER_ORACLE_CASES", TIMES) } else { shell }
+    }
+
+    fn everything(&self) -> Result<()> {
+        self.stages.begin("formatting");
+        cargo(&["fmt", "--all", "--check"]).done()?;
+        self.stages.begin("architecture");
+        architecture::run()?;
+        self.stages.begin("lints");
+        self.cargo("clippy", &[&PACKAGES[..], &["--all-targets", "--", "-D", "warnings"]].concat()).done()?;
         let runtime = ["clippy", "--quiet", "--profile", "runtime", "--package", "racehunter-runtime"];
         cargo(&[&runtime[..], &["--", "-D", "warnings"]].concat()).done()?;
-        stages.begin("documentation");
-        cargo(&["doc", "--quiet", "--release", "--no-deps", "--document-private-items"])
+        if self.is_whole() {
+            self.cargo("clippy", &["--package", "racehunter-schema", "--", "-D", "warnings"]).done()?;
+        }
+        self.stages.begin("build");
+        let kit = Kit::build_with(self.profile)?;
+        self.stages.begin("symbols of the runtime");
+        check_runtime_symbols(&kit)?;
+        self.stages.begin("build of the tests");
+        // There are no doc tests, and looking for them takes a while.
+        let tests = [&PACKAGES[..], &["--lib", "--bins", "--tests"]].concat();
+        self.cargo("test", &[&tests[..], &["--no-run"]].concat()).done()?;
+        self.stages.begin("unit tests");
+        let without = ["--exclude", "racehunter-e2e"];
+        self.cargo("test", &[&tests[..], &without].concat()).env("RACEHUNTER", kit.program()).done()?;
+        self.stages.begin("end-to-end tests");
+        let skip: &[&str] = if self.is_whole() { &[] } else { &["--skip", SLOW] };
+        self.end_to_end(&kit, skip)?;
+        if self.is_whole() {
+            self.at_length(&kit)?;
+        }
+        self.stages.end();
+        Ok(())
+    }
+
+    fn named(&self, names: &[&str]) -> Result<()> {
+        self.stages.begin("build");
+        let kit = Kit::build_with(self.profile)?;
+        self.stages.begin("end-to-end tests");
+        // Not all of the test programs take several filters.
+        names.iter().try_for_each(|&name| self.end_to_end(&kit, &[name]))?;
+        self.stages.end();
+        Ok(())
+    }
+
+    fn end_to_end(&self, kit: &Kit, words: &[&str]) -> Result<()> {
+        // Many tests wait for a time limit or for a process: one thread more than there are cores keeps these busy.
+        let threads = (std::thread::available_parallelism().map_or(2, NonZero::get) + 1).to_string();
+        let programs = ["--test", "targets", "--test", "scan", "--test", "commands"];
+        let tests = [&PACKAGES[..], &programs, &["--", "--test-threads", &threads]].concat();
+        self.cargo("test", &[&tests[..], words].concat()).env("RACEHUNTER", kit.program()).done()
+    }
+
+    /// What takes longer than there is time for each change.
+    fn at_length(&self, kit: &Kit) -> Result<()> {
+        self.stages.begin("documentation");
+        self.cargo("doc", &["--no-deps", "--document-private-items"])
             .env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links")
             .done()?;
-        stages.begin("unit tests");
-        cargo(&[
-            "test",
-            "--quiet",
-            "--release",
-            // There are no doc tests, and looking for them takes a while.
-            "--lib",
-            "--bins",
-            "--tests",
-            "--workspace",
-            "--exclude",
-            "racehunter-runtime",
-            "--exclude",
-            "racehunter-e2e",
-            "--exclude",
-            "racehunter-schema",
-        ])
-        .env("RACEHUNTER", kit.program())
-        .done()?;
+        self.stages.begin("predictions and proofs against enumeration");
+        crate::oracle(&["--traces", "200000", "--programs", "5000"])?;
+        for (name, words) in SHOWS {
+            self.stages.begin(name);
+            let run = ["run", "--quiet", "--release", "--package", "racehunter-e2e", "--"];
+            cargo(&[&run[..], words].concat()).env("RACEHUNTER", kit.program()).done()?;
+        }
+        Ok(())
     }
-    stages.begin("end-to-end tests");
-    let all = ["test", "--quiet", "--release", "--package", "racehunter-e2e", "--"];
-    let test = |filter: &[&str]| cargo(&[&all[..], filter].concat()).env("RACEHUNTER", kit.program()).done();
-    // Not all of the test programs take several filters.
-    match filter {
-        [] => test(&[])?,
-        names => names.iter().try_for_each(|&name| test(&[name]))?,
-    }
-    stages.end();
-    Ok(())
 }
 
 /// What is done, one stage after the other, and how long each took.
@@ -91,11 +149,11 @@ impl Stages {
 }
 
 /// The runtime may use only what is known to be safe inside any program at any time.
-fn check_runtime_symbols() -> Result<()> {
+fn check_runtime_symbols(kit: &Kit) -> Result<()> {
     let list = root().join("crates/runtime/allowed-symbols.txt");
     let allowed = fs::read_to_string(&list).with_context(|| format!("cannot read {}", list.display()))?;
     let allowed: BTreeSet<&str> = allowed.lines().map(str::trim).filter(|line| !line.starts_with('#')).collect();
-    let archive = target().join("racehunter/lib/racehunter/libracehunter_rt.a");
+    let archive = kit.lib().join("libracehunter_rt.a");
     let undefined = shell("nm", &["--undefined-only", "--format=just-symbols", &archive.to_string_lossy()]).output()?;
     let surplus: BTreeSet<&str> = undefined
         .lines()

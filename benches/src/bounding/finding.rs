@@ -7,7 +7,7 @@ use crate::rows::Effort;
 use crate::table::Value;
 use anyhow::Result;
 use racehunter_analyses::{Options, Technique};
-use racehunter_explore::{Budget, Bug, Campaign, Progress};
+use racehunter_explore::{Budget, Bug, Campaign, Executor, Found, OnBug};
 use racehunter_launch::{Limits, Processes, Program};
 use std::cell::Cell;
 use std::path::Path;
@@ -53,13 +53,11 @@ fn search(program: &Path, technique: Technique, options: &Options, runs: u64, pa
     let program =
         Program { path: program.to_owned(), arguments: vec![paths.to_string().into()], input: None, client: None };
     let found: Cell<Option<u64>> = Cell::new(None);
-    let mut note = |progress: Progress<'_>| {
-        if let Progress::Bug { found: bug, .. } = progress
-            && matches!(bug.bug, Bug::Assertion(..))
-        {
+    let mut note = OnBug(|bug: &Found, _: &mut dyn Executor| {
+        if matches!(bug.bug, Bug::Assertion(..)) {
             found.set(found.get().or(Some(bug.execution)));
         }
-    };
+    });
     let cpu = whole_cpu(|| {
         let mut processes = Processes::start(program, Limits::default(), 1)?;
         let budget = Budget { runs: Some(runs), ..Budget::default() };

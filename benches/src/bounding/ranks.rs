@@ -9,7 +9,7 @@ use crate::rows::Effort;
 use crate::table::Value;
 use anyhow::{Result, bail};
 use racehunter_analyses::{Options, Technique, rank_of};
-use racehunter_explore::{Budget, Bug, Campaign, Plan, Progress, Rank, Variables};
+use racehunter_explore::{Budget, Bug, Campaign, Executor, Found, OnBug, Plan, Rank, Variables};
 use racehunter_launch::{Limits, Processes, Program};
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -115,23 +115,18 @@ pub fn show(programs: &Programs, effort: Effort) -> Result<()> {
 fn search(path: &Path, technique: Technique, options: &Options, runs: u64, first_only: bool) -> Result<Search> {
     let program = Program { path: path.to_owned(), arguments: Vec::new(), input: None, client: None };
     let failed: Cell<Option<(u64, u64, Rank)>> = Cell::new(None);
-    let mut note = |progress: Progress<'_>| {
-        if let Progress::Bug { found, executor } = progress
-            && matches!(found.bug, Bug::Assertion(..) | Bug::Crash(..))
-            && failed.get().is_none()
-        {
+    let mut note = OnBug(|found: &Found, executor: &mut dyn Executor| {
+        if matches!(found.bug, Bug::Assertion(..) | Bug::Crash(..)) && failed.get().is_none() {
             let again = executor.run(&[Plan { allocations: true, ..found.repeat.clone() }]);
             let rank = again.ok().and_then(|executions| executions.first().map(rank_of));
             failed.set(rank.map(|rank| (found.execution, found.preemptions, rank)));
         }
-    };
+    });
     let mut search = Search::default();
     search.cpu = whole_cpu(|| {
         let mut processes = Processes::start(program, Limits::default(), 1)?;
         let plan = Plan { allocations: true, observe: racehunter_explore::Observe::Everything, ..Plan::default() };
-        let Some(first) = racehunter_explore::Executor::run(&mut processes, &[plan])?.pop() else {
-            bail!("nothing was run")
-        };
+        let Some(first) = Executor::run(&mut processes, &[plan])?.pop() else { bail!("nothing was run") };
         let mut variables = Variables::default();
         let known: HashSet<_> = first.entries().filter_map(|entry| variables.note(&first, entry)).collect();
         (search.threads, search.variables) = (u64::from(first.threads), known.len());

@@ -38,7 +38,7 @@ pub fn pending(_: &Programs, effort: Effort) -> Result<Vec<Row>> {
     let wanted = effort.size(10_000_000) as usize;
     let before = resident()?;
     let waiting = Cell::new(0);
-    let mut progress = |progress: Progress<'_>| {
+    let mut progress = |progress: Progress| {
         if let Progress::Execution { waiting: now, .. } = progress {
             waiting.set(now);
         }
@@ -77,7 +77,7 @@ pub fn pending(_: &Programs, effort: Effort) -> Result<Vec<Row>> {
 /// Memory after a tenth of the executions and after all of them.
 fn growth(executor: &mut dyn Executor, portfolio: Portfolio, points: Points, runs: u64) -> Result<[f64; 2]> {
     let tenth = Cell::new(0.0);
-    let mut progress = |progress: Progress<'_>| {
+    let mut progress = |progress: Progress| {
         if let Progress::Execution { number, .. } = progress
             && number == runs / 10
         {

@@ -122,7 +122,7 @@ impl Exploration {
         let mut executor = Detecting { processes: &mut processes, detect: self.detect };
         let analysis = ContextBound::iterative(LAST_BOUND, BoundKind::Switches, Strategy::Fair(10_000), 1);
         let budget = Budget { runs: Some(executions), points: self.points, ..Budget::default() };
-        let mut progress = |_: racehunter_explore::Progress<'_>| {};
+        let mut progress = |_: racehunter_explore::Progress| {};
         let summary = Campaign::new(Portfolio::of(analysis), budget, &mut progress).run(&mut executor, &mut || false);
         if let Stop::Failed(error) = summary.stop {
             bail!(error);

@@ -2,7 +2,7 @@
 
 use crate::{BoundKind, ContextBound, Strategy};
 use racehunter_explore::{
-    Allowed, Budget, Bug, Campaign, Effort, Executor, ExecutorError, Minimised, Plan, Points, Portfolio, Progress,
+    Allowed, Budget, Bug, Campaign, Effort, Executor, ExecutorError, Found, Minimised, OnBug, Plan, Points, Portfolio,
     Stop, fewer_preemptions, minimise, room,
 };
 use std::cell::RefCell;
@@ -31,13 +31,11 @@ pub fn simplify(
     let Some(below) = first.preemptions.checked_sub(1).filter(|_| left > 0) else { return Ok(Some(first)) };
     let bound = u32::try_from(below).unwrap_or(u32::MAX - 1);
     let better: RefCell<Option<Plan>> = RefCell::new(None);
-    let mut progress = |progress: Progress<'_>| {
-        if let Progress::Bug { found, .. } = progress
-            && found.bug == *bug
-        {
+    let mut on_bug = OnBug(|found: &Found, _: &mut dyn Executor| {
+        if found.bug == *bug {
             *better.borrow_mut() = Some(found.repeat.clone());
         }
-    };
+    });
     let analysis = ContextBound::iterative(bound, BoundKind::Preemptions, Strategy::MinSwitches, 0);
     // The points are those that the executor has.
     let budget = Budget {
@@ -51,7 +49,7 @@ pub fn simplify(
         ..Budget::default()
     };
     let mut is_done = || better.borrow().is_some() || !(effort.goes_on)();
-    let summary = Campaign::new(Portfolio::of(analysis), budget, &mut progress).run(executor, &mut is_done);
+    let summary = Campaign::new(Portfolio::of(analysis), budget, &mut on_bug).run(executor, &mut is_done);
     if let Stop::Failed(error) = summary.stop {
         return Err(error);
     }

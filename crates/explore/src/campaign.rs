@@ -12,7 +12,7 @@ mod results;
 mod sharing;
 
 pub use budget::Budget;
-pub use results::{Claim, Counts, Escaped, Found, Progress, Stop, Summary};
+pub use results::{Claim, Counts, Escaped, Found, OnBug, Progress, Stop, Summary, Watcher};
 
 use crate::patience::Patience;
 use crate::portfolio::Taken;
@@ -31,7 +31,7 @@ pub struct Campaign<'a> {
     members: Vec<Member>,
     budget: Budget,
     started: bool,
-    progress: &'a mut dyn FnMut(Progress<'_>),
+    watcher: &'a mut dyn Watcher,
     counts: Counts,
     endings: Endings,
     found: Vec<Found>,
@@ -78,7 +78,7 @@ struct Running {
 
 impl<'a> Campaign<'a> {
     /// A campaign that has not started.
-    pub fn new(mut portfolio: Portfolio, budget: Budget, progress: &'a mut dyn FnMut(Progress<'_>)) -> Self {
+    pub fn new(mut portfolio: Portfolio, budget: Budget, watcher: &'a mut dyn Watcher) -> Self {
         if !budget.part.is_whole() {
             portfolio.split(budget.part);
         }
@@ -88,7 +88,7 @@ impl<'a> Campaign<'a> {
             members,
             budget,
             started: false,
-            progress,
+            watcher,
             counts: Counts::default(),
             endings: Endings::default(),
             found: Vec::new(),
@@ -271,7 +271,7 @@ impl<'a> Campaign<'a> {
                 }
                 let executions = member.executions;
                 if let Some(bound) = bound {
-                    (self.progress)(Progress::Stage { bound, rank, executions, complete });
+                    self.watcher.progress(Progress::Stage { bound, rank, executions, complete });
                 }
             }
         }

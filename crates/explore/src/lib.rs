@@ -30,7 +30,7 @@ mod stable;
 mod variables;
 
 pub use analysis::{Analysis, Rank};
-pub use campaign::{Budget, Campaign, Claim, Counts, Escaped, Found, Progress, Stop, Summary};
+pub use campaign::{Budget, Campaign, Claim, Counts, Escaped, Found, OnBug, Progress, Stop, Summary, Watcher};
 pub use conflicts::{Conflict, Conflicts, Descriptor, Pair, all_conflicts, conflicts};
 pub use decisions::{Decision, Decisions, Going, Step, decisions};
 pub use endings::{Allowed, Endings};

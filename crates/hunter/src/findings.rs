@@ -106,18 +106,13 @@ impl<'a> Findings<'a> {
         self.failed_at_first = failed.map(|first| doubts::failure(&first.outcome));
     }
 
-    /// The campaign has something to say.
-    pub(crate) fn tell(&mut self, progress: Progress<'_>) {
+    /// The campaign made progress.
+    pub(crate) fn note(&mut self, progress: Progress) {
         match progress {
             Progress::Execution { number, waiting, remaining } => {
                 self.executions = number;
                 let findings = self.ids.len();
                 self.observer.notice(Event::Execution { number, waiting, remaining, findings });
-            }
-            Progress::Bug { found, executor } => {
-                if !self.pace.explains_now() || !self.report_late(found, self.waiting.len(), executor) {
-                    self.waiting.push(found.clone());
-                }
             }
             Progress::Stage { bound, rank, executions, complete } => {
                 let (variables, threads) = (rank.map(|rank| rank.variables), rank.map(|rank| rank.threads));
@@ -127,6 +122,13 @@ impl<'a> Findings<'a> {
                 self.observer.notice(Event::Stage(&bound));
             }
             Progress::Points { added } => self.observer.notice(Event::Points { added }),
+        }
+    }
+
+    /// The campaign found a bug: it is explained now, or later.
+    pub(crate) fn take(&mut self, found: &Found, executor: &mut dyn Executor) {
+        if !self.pace.explains_now() || !self.report_late(found, self.waiting.len(), executor) {
+            self.waiting.push(found.clone());
         }
     }
 

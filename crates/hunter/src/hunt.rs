@@ -7,7 +7,8 @@ use crate::world::{Surroundings, World};
 use crate::{Error, Event, Hunter, Observer, Suppressions};
 use racehunter_analyses::{Options, Technique};
 use racehunter_explore::{
-    Budget, Campaign, Execution, Executor, Objects, Outcome as Ending, Part, Plan, Points, Progress, Stop,
+    Budget, Campaign, Execution, Executor, Found, Objects, Outcome as Ending, Part, Plan, Points, Progress, Stop,
+    Watcher,
 };
 use racehunter_finding::{Coverage, Figures};
 use std::cell::RefCell;
@@ -139,8 +140,8 @@ impl Hunter {
             let findings = findings.borrow();
             findings.is_interrupted() || findings.is_over() || stop_on_first && findings.has_first()
         };
-        let mut on_progress = |progress: Progress<'_>| findings.borrow_mut().tell(progress);
-        let mut campaign = Campaign::new(portfolio, budget, &mut on_progress);
+        let mut watcher = Collector(&findings);
+        let mut campaign = Campaign::new(portfolio, budget, &mut watcher);
         // What an execution leaves behind, others may find: a file, say.
         first.iter().for_each(|first| campaign.has_seen(first));
         if hunt.resume {
@@ -212,6 +213,19 @@ impl Hunter {
     fn objects(&self) -> Objects {
         let load_address = self.processes.load_address();
         Objects::new(self.symbols.globals().map(|global| global.start + load_address..global.end + load_address))
+    }
+}
+
+/// Collects what a campaign finds, for others to read at the same time.
+struct Collector<'f, 'a>(&'f RefCell<Findings<'a>>);
+
+impl Watcher for Collector<'_, '_> {
+    fn progress(&mut self, progress: Progress) {
+        self.0.borrow_mut().note(progress);
+    }
+
+    fn bug(&mut self, found: &Found, executor: &mut dyn Executor) {
+        self.0.borrow_mut().take(found, executor);
     }
 }
 

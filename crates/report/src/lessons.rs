@@ -47,12 +47,51 @@ fn fill(paragraph: &str) -> String {
 mod tests {
     use super::*;
 
+    fn words(text: &str) -> Vec<&str> {
+        text.split_whitespace().collect()
+    }
+
     #[test]
-    fn every_kind_fits_the_terminal() {
+    fn a_page_has_every_word_of_its_lesson_in_order() {
         for kind in Kind::ALL {
-            let page = page(&lesson(kind));
-            assert!(page.lines().all(|line| line.chars().count() <= 100), "{page}");
-            assert!(list().contains(kind.name()));
+            let lesson = lesson(kind);
+            let parts = [kind.name(), ":", lesson.title, lesson.meaning, "For example:", lesson.example];
+            let whole = [&parts[..], &["What usually helps:", lesson.repair]].concat().join(" ").replacen(" :", ":", 1);
+            let page = explain(kind.name()).expect("every kind has a page");
+            assert_eq!(words(&page), words(&whole), "{}", kind.name());
         }
+    }
+
+    #[test]
+    fn pages_and_list_fit_eighty_columns() {
+        let pages = Kind::ALL.map(|kind| page(&lesson(kind)));
+        for line in pages.iter().flat_map(|page| page.lines()).chain(list().lines()) {
+            assert!(line.chars().count() <= 80, "too long: {line}");
+        }
+    }
+
+    #[test]
+    fn a_kind_is_found_by_the_words_of_a_report() {
+        for kind in Kind::ALL {
+            let page = explain(kind.name()).expect("every kind has a page");
+            assert!(page.starts_with(&format!("{}: ", kind.name())), "{page}");
+            assert_eq!(explain(&format!("error[{}]", kind.name())), Ok(page));
+        }
+    }
+
+    #[test]
+    fn an_unknown_kind_is_answered_with_the_names_of_all() {
+        let names = explain("data-rac").expect_err("there is no such kind");
+        assert_eq!(names.split(", ").collect::<Vec<_>>(), Kind::ALL.map(Kind::name));
+    }
+
+    #[test]
+    fn the_list_has_one_line_per_kind_and_no_title_twice() {
+        let list = list();
+        let names: Vec<&str> = list.lines().filter_map(|line| line.split(' ').next()).collect();
+        assert_eq!(names, Kind::ALL.map(Kind::name));
+        let titles: std::collections::BTreeSet<&str> = list.lines().map(|line| line[16..].trim()).collect();
+        assert_eq!(titles.len(), Kind::ALL.len(), "{titles:?}");
+        assert!(!titles.contains(""), "{titles:?}");
     }
 }

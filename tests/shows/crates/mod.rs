@@ -46,7 +46,7 @@ fn cargo() -> std::ffi::OsString {
 /// `cargo racehunter`, with the instrumented standard library that the tests of this project use.
 fn cargo_racehunter() -> Command {
     let mut command = plain(tool::path().with_file_name("cargo-racehunter"));
-    command.arg("racehunter").env("RACEHUNTER_SYSROOTS", root().join("target/racehunter/sysroots"));
+    command.arg("racehunter").env("RACEHUNTER_SYSROOTS", root().join("target/sysroots"));
     command
 }
 

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use racehunter_analyses::{BoundKind, Options, Reduction, Strategy, Technique, UnknownWord};
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value, schedules};
 use racehunter_explore::{
-    Budget, Bug, Campaign, Execution, Executor, ExecutorError, Observe, Outcome, Plan, Points, Progress, Stop, Style,
-    Summary, Tail,
+    Budget, Bug, Campaign, Execution, Executor, ExecutorError, Found, Observe, OnBug, Outcome, Plan, Points, Progress,
+    Stop, Style, Summary, Tail,
 };
 
 fn all_points() -> Budget {
@@ -56,7 +56,7 @@ fn lost_update() -> Program {
 }
 
 proptest! {
-    #![proptest_config(config(200))]
+    #![proptest_config(config(50))]
 
     #[test]
     fn the_same_campaign_twice_is_the_same(seed: u64, shape in 0_usize..4, technique in 0_usize..4, lazy: bool) {
@@ -320,11 +320,9 @@ fn what_there_is_no_time_for_is_found_again() {
     let program = Program::fork_join(vec![body.clone(), body], vec![]);
     let portfolio = || Technique::ContextBound.portfolio(&Options::default());
     let told = std::cell::Cell::new(0);
-    let mut progress = |progress: Progress<'_>| {
-        told.set(told.get() + u32::from(matches!(progress, Progress::Bug { .. })));
-    };
+    let mut on_bug = OnBug(|_: &Found, _: &mut dyn Executor| told.set(told.get() + 1));
     let mut executor = ModelExecutor::new(program.clone());
-    let mut campaign = Campaign::new(portfolio(), all_points(), &mut progress);
+    let mut campaign = Campaign::new(portfolio(), all_points(), &mut on_bug);
     let stop = loop {
         if let Some(stop) = campaign.advance(&mut executor, &mut || told.get() > 0) {
             break stop;

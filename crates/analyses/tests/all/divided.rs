@@ -47,7 +47,7 @@ fn interrupted(
     let mut times = 0;
     loop {
         let mut executor = executor();
-        let mut progress = |_: Progress<'_>| ();
+        let mut progress = |_: Progress| ();
         let mut campaign = Campaign::new(technique.portfolio(options), budget, &mut progress);
         if let Some(state) = &state {
             campaign.resume(&mut &state[..], &mut executor).unwrap();
@@ -70,7 +70,7 @@ fn reductions() -> impl proptest::strategy::Strategy<Value = Option<Reduction>> 
 }
 
 proptest! {
-    #![proptest_config(config(250))]
+    #![proptest_config(config(60))]
 
     #[test]
     fn an_interruption_makes_no_difference(
@@ -159,7 +159,7 @@ proptest! {
         let program = Program::random(seed, SMALL);
         let technique = Technique::NAMES[technique].1;
         let options = Options::default();
-        let mut progress = |_: Progress<'_>| ();
+        let mut progress = |_: Progress| ();
         let mut campaign = Campaign::new(technique.portfolio(&options), Budget::default(), &mut progress);
         let mut executor = ModelExecutor::new(program);
         for _ in 0..3 {
@@ -173,7 +173,7 @@ proptest! {
         } else {
             bytes[at] ^= bits;
         }
-        let mut progress = |_: Progress<'_>| ();
+        let mut progress = |_: Progress| ();
         let mut campaign = Campaign::new(technique.portfolio(&options), Budget::default(), &mut progress);
         prop_assert!(campaign.resume(&mut &bytes[..], &mut executor).is_err());
         // Also behind a checksum that fits: then it may even be a state, but nothing else.
@@ -181,7 +181,7 @@ proptest! {
         if let Some(last) = bytes.last_chunk_mut() {
             *last = sum.to_le_bytes();
         }
-        let mut progress = |_: Progress<'_>| ();
+        let mut progress = |_: Progress| ();
         let mut campaign = Campaign::new(technique.portfolio(&options), Budget::default(), &mut progress);
         let _ = campaign.resume(&mut &bytes[..], &mut executor);
     }
@@ -233,13 +233,13 @@ fn stopping_at_a_bug_loses_no_target() {
     let whole = whole(&mut ModelExecutor::new(program.clone()), Technique::ContextBound, &options, budget);
     assert!(!whole.found.is_empty());
     let mut executor = ModelExecutor::new(program);
-    let mut progress = |_: Progress<'_>| ();
+    let mut progress = |_: Progress| ();
     let first = Budget { stop_on_first: true, ..budget };
     let mut campaign = Campaign::new(Technique::ContextBound.portfolio(&options), first, &mut progress);
     while campaign.advance(&mut executor, &mut || false).is_none() {}
     let mut state = Vec::new();
     campaign.save(&mut state).unwrap();
-    let mut progress = |_: Progress<'_>| ();
+    let mut progress = |_: Progress| ();
     let mut campaign = Campaign::new(Technique::ContextBound.portfolio(&options), budget, &mut progress);
     campaign.resume(&mut &state[..], &mut executor).unwrap();
     let summary = campaign.run(&mut executor, &mut || false);
@@ -271,12 +271,12 @@ fn what_cannot_be_saved_starts_again() {
     let program = Program::random(3, SMALL);
     let mut executor = ModelExecutor::new(program);
     let budget = Budget { points: Points::All, batch: 1, ..Budget::default() };
-    let mut progress = |_: Progress<'_>| ();
+    let mut progress = |_: Progress| ();
     let mut campaign = Campaign::new(Portfolio::of(Three(0)), budget, &mut progress);
     assert!(campaign.advance(&mut executor, &mut || false).is_none());
     let mut state = Vec::new();
     campaign.save(&mut state).unwrap();
-    let mut progress = |_: Progress<'_>| ();
+    let mut progress = |_: Progress| ();
     let mut campaign = Campaign::new(Portfolio::of(Three(0)), budget, &mut progress);
     campaign.resume(&mut &state[..], &mut executor).unwrap();
     let summary = campaign.run(&mut executor, &mut || false);
@@ -284,7 +284,7 @@ fn what_cannot_be_saved_starts_again() {
     assert!(summary.coverage.guarantee.starts_with("3 executions"), "{}", summary.coverage.guarantee);
 
     // A campaign of other analyses is refused.
-    let mut progress = |_: Progress<'_>| ();
+    let mut progress = |_: Progress| ();
     let walks = Technique::Auto.portfolio(&Options::default());
     let mut other = Campaign::new(walks, budget, &mut progress);
     assert!(matches!(other.resume(&mut &state[..], &mut executor), Err(Unusable::Other | Unusable::Damaged)));
@@ -300,7 +300,7 @@ fn estimates_are_of_the_right_size() {
     let options = Options { bound: 3, reduction: None, ..Options::default() };
     let mut estimates: Vec<(u64, u64)> = Vec::new();
     let mut stages: Vec<u64> = Vec::new();
-    let mut progress = |progress: Progress<'_>| match progress {
+    let mut progress = |progress: Progress| match progress {
         Progress::Execution { number, remaining: Some(remaining), .. } => estimates.push((number, remaining)),
         Progress::Stage { executions, .. } => stages.push(executions),
         _ => {}

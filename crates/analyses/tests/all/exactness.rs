@@ -67,7 +67,7 @@ fn shapes() -> BoxedStrategy<Shape> {
 }
 
 proptest! {
-    #![proptest_config(config(450))]
+    #![proptest_config(config(110))]
 
     /// The form of the 2025 paper: one stage with everything within the bound, and nothing else.
     #[test]

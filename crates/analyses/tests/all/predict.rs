@@ -60,7 +60,7 @@ fn what_is_not_logged_goes_along() {
 }
 
 proptest! {
-    #![proptest_config(config(150))]
+    #![proptest_config(config(40))]
 
     #[test]
     fn predictions_are_schedules_of_the_program(seed: u64, shape: u8) {

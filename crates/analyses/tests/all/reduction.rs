@@ -1,6 +1,6 @@
 //! Leaving out schedules that show nothing new: whatever some schedule within the bound leads to is still reached.
 
-use crate::common::{Hunt, SIGNALS, SMALL, TIMED, WIDER, bugs_of, config, ends_of, found, hunt};
+use crate::common::{Hunt, SIGNALS, SMALL, TIMED, WIDER, bugs_of, config, ends_of, found, hunt, times};
 use proptest::prelude::*;
 use racehunter_abi::Kind;
 use racehunter_analyses::{BoundKind, Options, Reduction, Strategy, Technique};
@@ -78,7 +78,7 @@ fn shapes() -> BoxedStrategy<Shape> {
 }
 
 proptest! {
-    #![proptest_config(config(200))]
+    #![proptest_config(config(50))]
 
     #[test]
     fn preemption_bound(seed: u64, reduction in kinds(), shape in shapes(), bound in 0_u32..=3) {
@@ -356,7 +356,7 @@ fn what_conflicts_is_interleaved() {
 fn fewer_schedules_over_many_programs() {
     for (technique, part) in [(Technique::ContextBound, 2), (Technique::Dfs, 4)] {
         let mut sums = [0; 3];
-        for seed in 0..300 {
+        for seed in 0..80 * times() {
             let program = Program::random(seed, WIDER);
             if schedules(&program, &all_points(&program), LIMIT).is_none() {
                 continue;

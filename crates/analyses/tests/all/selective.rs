@@ -25,7 +25,7 @@ fn variables(execution: &Execution) -> Vec<(Tracked, Vec<u32>)> {
 }
 
 proptest! {
-    #![proptest_config(config(2000))]
+    #![proptest_config(config(500))]
 
     /// Priorities are strict, so nothing but what the points of a selective plan do can change who goes on.
     #[test]

@@ -139,7 +139,7 @@ fn check(program: Program, lazy: bool, bound: u32, variables: u32) -> Result<(),
     // With pruning: no schedule that is not among them, the same bugs, and for each schedule one that differs from it only
     // in the order of independent events.
     let mut recorder = Recorder::new(make(&program, lazy));
-    let mut progress = |_: Progress<'_>| {};
+    let mut progress = |_: Progress| {};
     let portfolio = Portfolio::of(analysis());
     let summary = Campaign::new(portfolio, budget(), &mut progress).run(&mut recorder, &mut || false);
     // What was pruned before a handler was seen to run is not claimed.
@@ -162,7 +162,7 @@ fn check(program: Program, lazy: bool, bound: u32, variables: u32) -> Result<(),
 }
 
 proptest! {
-    #![proptest_config(config(120))]
+    #![proptest_config(config(40))]
 
     /// The parts together run what the whole runs. What no preemption tells apart is run by all of them, the rest by one.
     #[test]

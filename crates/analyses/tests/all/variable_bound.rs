@@ -106,7 +106,7 @@ fn iterations(path: &Path) -> u32 {
 }
 
 proptest! {
-    #![proptest_config(config(400))]
+    #![proptest_config(config(100))]
 
     /// Section 2.4: within variables and threads, schedules come in the order of loop iterations.
     #[test]
@@ -122,7 +122,7 @@ proptest! {
         let hunt = |runs: Option<u64>| {
             let mut executor = OnHeap { inner: ModelExecutor::new(program.clone()), runs: Vec::new() };
             let mut ranks: Vec<Option<Rank>> = Vec::new();
-            let mut note = |progress: Progress<'_>| {
+            let mut note = |progress: Progress| {
                 if let Progress::Stage { rank, .. } = progress {
                     ranks.push(rank);
                 }

@@ -41,7 +41,7 @@ fn compare(hunt: &Hunt, ends: &BTreeMap<End, u32>, bound: u32) -> Result<(), Tes
 }
 
 proptest! {
-    #![proptest_config(config(250))]
+    #![proptest_config(config(60))]
 
     #[test]
     fn loops_that_wait_cost_nothing(seed: u64, wide: bool, bound in 0_u32..=3, reduction in 0_usize..3) {

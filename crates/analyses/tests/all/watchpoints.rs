@@ -192,7 +192,7 @@ fn sampling_finds_what_watchpoints_find() {
 }
 
 proptest! {
-    #![proptest_config(config(150))]
+    #![proptest_config(config(40))]
 
     #[test]
     fn what_meets_is_a_race_of_some_schedule(seed: u64, shape: u8) {

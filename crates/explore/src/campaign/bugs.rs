@@ -1,6 +1,6 @@
 //! The bugs that executions show: which are new, how they are repeated, and when they are reported.
 
-use super::{Campaign, Found, Progress};
+use super::{Campaign, Found};
 use crate::{Bug, Descriptor, Execution, Executor, Outcome, Plan, decisions};
 use racehunter_log::Entry;
 
@@ -68,7 +68,7 @@ impl Campaign<'_> {
                 self.unreported += unreported.len() as u64;
                 break;
             }
-            (self.progress)(Progress::Bug { found: &self.found[self.reported], executor: &mut *executor });
+            self.watcher.bug(&self.found[self.reported], &mut *executor);
             self.reported += 1;
         }
     }

@@ -79,7 +79,7 @@ impl Campaign<'_> {
         self.note_bugs(plan, execution);
         let (number, waiting) = (self.counts.executions, self.portfolio.waiting());
         let remaining = self.portfolio.remaining();
-        (self.progress)(Progress::Execution { number, waiting, remaining });
+        self.watcher.progress(Progress::Execution { number, waiting, remaining });
     }
 
     /// An execution that was not this campaign's has shown something: what was not seen of it counts.

@@ -3,8 +3,38 @@
 use crate::{Bug, Endings, Escape, Execution, Executor, ExecutorError, Plan, Rank, Switch};
 use racehunter_finding::Coverage;
 
-/// What a campaign reports while it runs.
-pub enum Progress<'a> {
+/// Follows a campaign while it runs. A function of [`Progress`] is one that leaves bugs alone; see also [`OnBug`].
+pub trait Watcher {
+    /// The campaign made progress.
+    fn progress(&mut self, progress: Progress);
+
+    /// A bug that was not known. No execution is under way, so the executor can be used to look at the bug more closely; these
+    /// executions do not count.
+    fn bug(&mut self, found: &Found, executor: &mut dyn Executor);
+}
+
+impl<F: FnMut(Progress)> Watcher for F {
+    fn progress(&mut self, progress: Progress) {
+        self(progress);
+    }
+
+    fn bug(&mut self, _: &Found, _: &mut dyn Executor) {}
+}
+
+/// A function that is called for each new bug, and for nothing else.
+pub struct OnBug<F>(pub F);
+
+impl<F: FnMut(&Found, &mut dyn Executor)> Watcher for OnBug<F> {
+    fn progress(&mut self, _: Progress) {}
+
+    fn bug(&mut self, found: &Found, executor: &mut dyn Executor) {
+        (self.0)(found, executor);
+    }
+}
+
+/// How a campaign gets on.
+#[derive(Clone, Copy, Debug)]
+pub enum Progress {
     /// An execution was counted.
     Execution {
         /// Its number, from 1.
@@ -13,14 +43,6 @@ pub enum Progress<'a> {
         waiting: usize,
         /// Executions that are probably left in the current stage, if an analysis has an estimate.
         remaining: Option<u64>,
-    },
-    /// A bug that was not known. The executor is free at this moment: it can be used to look at the bug more closely,
-    /// which does not count.
-    Bug {
-        /// The bug.
-        found: &'a Found,
-        /// The executor of the campaign.
-        executor: &'a mut dyn Executor,
     },
     /// A stage of an analysis is finished.
     Stage {

@@ -44,6 +44,6 @@ impl Campaign<'_> {
                 *member = Member::default();
             }
         }
-        (self.progress)(Progress::Points { added });
+        self.watcher.progress(Progress::Points { added });
     }
 }

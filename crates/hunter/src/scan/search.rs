@@ -6,7 +6,7 @@ use crate::session::add_libraries;
 use crate::{Error, Event, Hunter, Observer, Setup, Subject, store, target};
 use racehunter_analyses::{Options, Reduction, Suspects, Technique};
 use racehunter_explain::Explainer;
-use racehunter_explore::{Budget, Campaign, Executor, Found as Bug, Progress, Stop};
+use racehunter_explore::{Budget, Campaign, Executor, Found as Bug, OnBug, Stop};
 use racehunter_finding::{Finding, Kind};
 use racehunter_launch::Limits;
 use racehunter_scan::{Models, Program, Report};
@@ -196,9 +196,8 @@ impl Round<'_> {
         let symbols = RefCell::new(symbols);
         let race: RefCell<Option<Finding>> = RefCell::new(None);
         let done = Cell::new(false);
-        let mut on_progress = |progress: Progress<'_>| {
-            if let Progress::Bug { found, executor } = progress
-                && race.borrow().is_none()
+        let mut on_bug = OnBug(|found: &Bug, executor: &mut dyn Executor| {
+            if race.borrow().is_none()
                 && let Some(finding) = self.confirmed(found, executor, &mut symbols.borrow_mut(), load_address)
             {
                 // A finding that cannot be kept is one all the same.
@@ -206,7 +205,7 @@ impl Round<'_> {
                 *race.borrow_mut() = Some(finding);
                 done.set(true);
             }
-        };
+        });
         let budget =
             Budget { max_events: self.max_events, max_threads: THREADS, spurious: self.spurious, ..Budget::default() };
         let options = Options { bound: 3, reduction: None, ..Options::default() };
@@ -215,7 +214,7 @@ impl Round<'_> {
             Way::All => Technique::Dfs.portfolio(&Options { reduction: Some(Reduction::Caching), ..options }),
             Way::Some => Technique::Auto.portfolio(&options).with(SHARE_OF_SUSPECTS, suspects),
         };
-        let campaign = Campaign::new(portfolio, budget, &mut on_progress);
+        let campaign = Campaign::new(portfolio, budget, &mut on_bug);
         let mut should_stop = || done.get() || clock.now() >= self.until;
         let summary = campaign.run(processes, &mut should_stop);
         if let Stop::Failed(error) = summary.stop {

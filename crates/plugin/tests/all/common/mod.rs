@@ -10,10 +10,15 @@ pub const VERSION: u32 = if cfg!(feature = "llvm19") { 19 } else { 22 };
 /// The levels of optimisation that everything is tried at.
 pub const LEVELS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
 
-/// The plugin, built as it is shipped. Cargo builds no `cdylib` for integration tests, so this does, once.
+/// The plugin beside the command that `RACEHUNTER` names, as in `cargo xtask test`. Without one this builds it, once: cargo
+/// builds no `cdylib` for integration tests.
 pub fn plugin() -> &'static Path {
     static PLUGIN: OnceLock<PathBuf> = OnceLock::new();
     PLUGIN.get_or_init(|| {
+        if let Some(command) = std::env::var_os("RACEHUNTER") {
+            let home = Path::new(&command).ancestors().nth(2).unwrap();
+            return home.join(format!("lib/racehunter/libracehunter_plugin_{VERSION}.so"));
+        }
         let test = std::env::current_exe().unwrap();
         // The tests are in `deps`, in the directory of the profile, in the target directory.
         let target = test.ancestors().nth(3).unwrap().join(format!("plugin-{VERSION}"));
