@@ -4,7 +4,7 @@ use crate::Culprit;
 use crate::place::Places;
 use crate::threads::Threads;
 use racehunter_explore::Execution;
-use racehunter_finding::{Finding, Kind};
+use racehunter_finding::{Finding, Kind, Site};
 use racehunter_log::{AccessMode, Address, Blockage, Entry, Event, ThreadId, Wait, entries};
 use racehunter_report::causes::{self, Link};
 use racehunter_report::messages;
@@ -142,4 +142,12 @@ fn cycle(waiting: &[Waiter<'_>]) -> Vec<ThreadId> {
         }
     }
     Vec::new()
+}
+
+/// The lock that a thread waits for, if the source has a name for it: a function that locks what it is given is the place of many
+/// deadlocks.
+pub(crate) fn lock_of(site: &Site) -> Option<String> {
+    let named = |name: &&String| name.chars().all(|letter| letter.is_alphanumeric() || "_.:[]".contains(letter));
+    let waiting = site.waits_for.as_ref().filter(|_| site.access == "lock")?;
+    Some(&waiting.object).filter(named).map(|name| format!("lock {name}"))
 }

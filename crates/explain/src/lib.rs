@@ -66,14 +66,6 @@ const SHORT: u64 = 20_000;
 /// Events that an execution counts for that did not come to its end, nor to count them: it has used up another limit.
 const UNFINISHED: u64 = 20_000_000;
 
-/// The lock that a thread waits for, if the source has a name for it: a function that locks what it is given is the place of many
-/// deadlocks.
-fn lock_of(site: &Site) -> Option<String> {
-    let named = |name: &&String| name.chars().all(|letter| letter.is_alphanumeric() || "_.:[]".contains(letter));
-    let waiting = site.waits_for.as_ref().filter(|_| site.access == "lock")?;
-    Some(&waiting.object).filter(named).map(|name| format!("lock {name}"))
-}
-
 impl Explainer<'_> {
     /// As [`Explainer::look_into`], where there is no clock to stop it.
     ///
@@ -343,7 +335,7 @@ impl Explainer<'_> {
         let mut identity: Vec<String> = finding.sites.iter().map(place).collect();
         identity.extend(places.variables.take());
         if let Bug::Deadlock(_) = bug {
-            identity.extend(finding.sites.iter().filter_map(lock_of));
+            identity.extend(finding.sites.iter().filter_map(deadlock::lock_of));
         }
         if let Bug::ExitStatus(status) = bug {
             identity.push(format!("status {status}"));
