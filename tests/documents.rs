@@ -13,7 +13,7 @@ use std::process::Command;
 
 /// The commands of a document that find something, which their exit code says. All others find nothing, because the
 /// program is correct, or because the document has suppressed what was found.
-const FINDS: [(&str, &[&str]); 2] = [
+const FINDS: [(&str, &[&str]); 3] = [
     (
         "README.md",
         &[
@@ -38,6 +38,7 @@ const FINDS: [(&str, &[&str]); 2] = [
             "racehunter predict queue_test.rht",
         ],
     ),
+    ("docs/servers.md", &["racehunter hunt ./server --with ./client.sh --runs 100"]),
 ];
 
 /// A block of a document: its language, and its lines from the first one on.

@@ -286,7 +286,7 @@ fn selective_searches_are_the_searches_that_see_everything() {
         let ((all, failures), (selective, same)) = (hunt(&[]), hunt(&["--selective"]));
         assert_eq!(selective.diverged, 0, "{name}, {analysis}: {selective:?}");
         assert_eq!(all.complete, selective.complete, "{name}, {analysis}: {selective:?}");
-        let skips = "(data races, and accesses that are shared, in those with <= 1 preemption)";
+        let skips = "newly shared accesses are looked for in those with <= 1 preemption)";
         assert!(!selective.complete || selective.guarantee.contains(skips), "{selective:?}");
         // An access that turns out to be shared in one of the last executions is a point only for executions that
         // track it. Apart from that the searches are the same.

@@ -46,7 +46,7 @@ const DATA_RACE: Parts = (
      join or other synchronisation puts one before the other. In C and C++ the program then has no defined meaning: the \
      compiler may have assumed that it does not happen. A race that does no harm with one compiler can with the next.",
     "int count;
-void *worker(void *unused) { count += 1; return NULL; }   // two of them: one update can be lost",
+void *worker(void *unused) { count += 1; return NULL; }   // in two threads",
     "Protect all accesses to the memory by the same lock. Or make the variable atomic (`_Atomic int`, \
      `std::atomic<int>`), if each access stands for itself. The report names the locks that each side held: a race often \
      is a lock that was forgotten on one path, or two different locks.",
@@ -66,7 +66,7 @@ free(job);                                // run() may not have read it yet",
 const DOUBLE_FREE: Parts = (
     "memory is freed twice",
     "Two threads free the same block: both came to the conclusion that it is theirs to free.",
-    "if (--object->references == 0)            // not atomic: two threads can both see 0
+    "if (--object->references == 0)            // two threads can both see 0
     free(object);",
     "Make the decision who frees it one atomic operation: decrease and test in one step, or take the pointer out of its \
      place by an atomic exchange before freeing it.",
@@ -95,7 +95,7 @@ const LOST_WAKEUP: Parts = (
     "A thread waits on a condition variable that was signalled before it began to wait. Condition variables remember \
      nothing: the signal is lost, and the thread waits for ever.",
     "if (!ready)                               // tested without the lock:
-    pthread_cond_wait(&changed, &lock);   // the signal can come between test and wait",
+    pthread_cond_wait(&changed, &lock);   // the signal can come before this",
     "Test the condition in a loop while holding the lock (`while (!ready) pthread_cond_wait(...)`), and change it only \
      while holding the same lock. Signal after the change.",
 );
@@ -106,7 +106,7 @@ const ASSERTION: Parts = (
      that breaks what it says. There need not be a data race: steps that are each under a lock can still be interrupted \
      between them.",
     "lock(&a); from -= 10; unlock(&a);         // whoever looks here
-lock(&b); into += 10; unlock(&b);         // sees 10 too little: assert(from + into == 100)",
+lock(&b); into += 10; unlock(&b);         // others see 10 too little",
     "Look at the preemption in the report: what lies before and after it was meant as one step. Make it one, by holding \
      the lock for all of it.",
 );
@@ -116,7 +116,7 @@ const CRASH: Parts = (
     "A bad memory access, `abort`, an uncaught C++ exception or an arithmetic error, under this schedule. Most often a \
      thread reads what another has not yet written, or has already taken away.",
     "if (shared)                               // still set here,
-    use(shared->field);                   // NULL here: another thread took it away",
+    use(shared->field);                   // another thread took it away",
     "Take what is needed out of shared memory once, under the lock, and go on with the copy; or hold the lock for test \
      and use.",
 );
@@ -126,7 +126,7 @@ const ATOMICITY: Parts = (
     "Another thread accesses memory between two steps of a block that was meant to be atomic, in a way that no order of \
      whole blocks explains.",
     "lock(&m); int old = n; unlock(&m);
-lock(&m); n = old + 1; unlock(&m);        // what others did in between is overwritten",
+lock(&m); n = old + 1; unlock(&m);        // loses what others did",
     "Hold the lock from the first step to the last.",
 );
 
