@@ -151,7 +151,7 @@ fn check_backends(subject: &Subject) {
 /// The kinds as which a bug of the explorer may be reported; none for the consequence of another bug.
 fn kinds(bug: &Bug) -> &'static [&'static str] {
     match bug {
-        Bug::Race(..) => &["data-race", "use-after-free"],
+        Bug::Race(..) => &["data-race", "use-after-free", "misuse"],
         Bug::DoubleFree(..) => &["double-free"],
         Bug::Misuse(..) => &["misuse"],
         Bug::Deadlock(_) => &["deadlock", "lost-wakeup"],
