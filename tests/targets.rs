@@ -142,7 +142,7 @@ fn check_backends(subject: &Subject) {
     for shown in &shown {
         let kinds = kinds(shown);
         let is_marked = kinds.is_empty() || kinds.iter().any(|kind| !bug.marked(kind).is_empty());
-        assert!(is_marked, "{shown:x?} is none of the marked bugs: {bug:?}");
+        assert!(is_marked, "{shown:x?} is not one of the marked bugs: {bug:?}");
     }
     // The default schedule is one of those that were compared.
     assert!(bug.preemptions > 0 || !shown.is_empty(), "{bug:?} shows without any preemption, and did not");

@@ -5,7 +5,7 @@ use std::io;
 /// Descriptors that a hunt needs: those that the runtime has are out of the way of the program's.
 const DESCRIPTORS: u64 = 256;
 
-/// A limit of this process; nothing if there is none.
+/// A limit of this process, if it has one.
 fn limit(resource: libc::__rlimit_resource_t) -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the structure is valid, and the call writes nothing else.

@@ -72,7 +72,7 @@ for (const timeline of document.querySelectorAll(".timeline")) {
     into(box, rows[number], "top", "bottom");
   };
   const isShown = (number) => !rows[number].hidden;
-  // The next step in a direction for which something holds; the same one if there is none.
+  // The next step in a direction for which something holds, or else the same one.
   const next = (by, holds) => {
     for (let at = current + by; at >= 0 && at < rows.length; at += by) if (isShown(at) && holds(at)) return at;
     return Math.max(current, 0);
