@@ -58,11 +58,7 @@ pub fn minimise(
     bug: &Bug,
     effort: Effort<'_>,
 ) -> Result<Option<Minimised>, ExecutorError> {
-    let mut search = Search { executor, bug, like: plan, runs: 0, effort, best: None };
-    let first = search.run(plan.clone())?;
-    if !search.keep_if_better(first) {
-        return Ok(None);
-    }
+    let Some(mut search) = Search::from(executor, plan, bug, effort)? else { return Ok(None) };
     search.less_to_the_end()?;
     search.groups()?;
     search.halves()?;
@@ -83,11 +79,7 @@ pub fn fewer_preemptions(
     bug: &Bug,
     effort: Effort<'_>,
 ) -> Result<Option<Minimised>, ExecutorError> {
-    let mut search = Search { executor, bug, like: plan, runs: 0, effort, best: None };
-    let first = search.run(plan.clone())?;
-    if !search.keep_if_better(first) {
-        return Ok(None);
-    }
+    let Some(mut search) = Search::from(executor, plan, bug, effort)? else { return Ok(None) };
     let before = search.fewest();
     search.bounds()?;
     if search.fewest() == before {
@@ -144,6 +136,20 @@ struct Search<'a> {
 const LONG: usize = 40;
 /// With up to this many preemptions, all their subsets are tried.
 const FEW: usize = 6;
+
+impl<'a> Search<'a> {
+    /// Begins with a plan, if it shows the bug.
+    fn from(
+        executor: &'a mut dyn Executor,
+        plan: &'a Plan,
+        bug: &'a Bug,
+        effort: Effort<'a>,
+    ) -> Result<Option<Self>, ExecutorError> {
+        let mut search = Self { executor, bug, like: plan, runs: 0, effort, best: None };
+        let first = search.run(plan.clone())?;
+        Ok(search.keep_if_better(first).then_some(search))
+    }
+}
 
 impl Search<'_> {
     fn run(&mut self, plan: Plan) -> Result<Option<Execution>, ExecutorError> {

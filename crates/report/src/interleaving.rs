@@ -87,7 +87,7 @@ pub(crate) fn held<'a>(steps: &'a [Step]) -> Vec<Held<'a>> {
         }
         let is_gap = steps.get(number + 1).is_some_and(|next| next.number > step.number + 1);
         if is_gap {
-            // Whoever still has its lock when steps go on will be seen to release it.
+            // A thread that still holds its lock when the steps resume releases it in a later step.
             let released = |held: &Held<'a>| {
                 let later = &steps[number + 1..];
                 later

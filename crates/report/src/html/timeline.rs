@@ -83,7 +83,7 @@ impl Drawing<'_> {
              <output class=\"detail\">Point at a step, or use the arrow keys.</output></div>\n",
         );
         out.push_str("<details class=\"filters\" hidden><summary>Search and filter</summary><div>");
-        out.push_str("<input type=\"search\" placeholder=\"search steps\" aria-label=\"Search steps\">");
+        out.push_str("<label>Search <input type=\"search\" aria-label=\"Search steps\"></label>");
         let mut objects: Vec<&str> = self.steps().iter().filter_map(object).collect();
         objects.sort_unstable();
         objects.dedup();
