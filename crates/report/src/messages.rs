@@ -377,6 +377,10 @@ pub fn uncontrolled(what: &str, detail: &str, place: Option<&str>) -> String {
         }
         "hidden-state" => format!("{detail}{at}: it uses state that other threads change, and that is not seen"),
         "unseen-memory" => format!("{detail}{at}: what it does to memory of the program is not seen"),
+        "own-stack" => {
+            "a thread runs on a stack that the program provides: what else happens to that memory is not seen"
+                .to_owned()
+        }
         "kernel-state" => format!("{detail}{at}: it uses state of the kernel that is not seen"),
         "random" => {
             format!("{}{at}: its result differs from execution to execution", or_else(detail, "a source of chance"))
@@ -404,6 +408,7 @@ pub fn unseen(what: &str, detail: &str) -> String {
     match what {
         "hidden-state" => format!("{detail} (hidden state)"),
         "unseen-memory" => format!("memory of {detail}"),
+        "own-stack" => "memory of a stack that the program provides".to_owned(),
         "kernel-state" if detail.is_empty() => "files that executions leave to each other".to_owned(),
         "kernel-state" if detail == "links" => "files with several names".to_owned(),
         "kernel-state" if detail == "processes" => "locks that other processes have too".to_owned(),
@@ -416,7 +421,9 @@ pub fn unseen(what: &str, detail: &str) -> String {
         "assembler" if detail.is_empty() => "inline assembler".to_owned(),
         "assembler" => format!("inline assembler {detail}"),
         "no-instrumentation" => format!("{detail} (instrumentation switched off)"),
-        "returned-local" => "use of another thread's local variable after its function or block may have ended".to_owned(),
+        "returned-local" => {
+            "use of another thread's local variable after its function or block may have ended".to_owned()
+        }
         _ => detail.to_owned(),
     }
 }
