@@ -10,12 +10,12 @@
 //~[overlap] want: found
 #include <pthread.h>
 enum { COUNT = 256 };
-static int numbers[COUNT] = {[10] = 7};
-static int flags[COUNT];
-static struct {
+int numbers[COUNT] = {[10] = 7};
+int flags[COUNT];
+struct {
     unsigned char red, green, blue, extra;
 } pixels[COUNT];
-static int result, counter;
+int result, counter;
 static void *work(void *arg)
 {
     int sum = 0;
