@@ -26,8 +26,11 @@ pub const UNMODELLED_COPY: u64 = 27;
 /// The place in [`UNMODELLED`] of mutexes with the protocol `PTHREAD_PRIO_PROTECT`.
 pub const UNMODELLED_CEILING: u64 = 28;
 
+/// The place in [`UNMODELLED`] of threads that release more often than the detector can count.
+pub const UNMODELLED_CLOCK: u64 = 32;
+
 /// Functions of the C library without a model.
-pub const UNMODELLED: [&str; 32] = [
+pub const UNMODELLED: [&str; 33] = [
     "aio_read",
     "aio_write",
     "lio_listio",
@@ -60,4 +63,5 @@ pub const UNMODELLED: [&str; 32] = [
     "pthread_attr_setaffinity_np",
     "pthread_attr_setguardsize",
     "pthread_setattr_default_np",
+    "more than 8 million releases by one thread",
 ];

@@ -150,7 +150,7 @@ pub struct Attributes {
     pub sanitized: bool,
     /// It takes a variable number of arguments.
     pub variadic: bool,
-    /// One of its parameters points to a copy that the call makes.
+    /// One of its parameters points to a copy that the call makes, or it makes such copies for variable arguments.
     pub by_value: bool,
 }
 

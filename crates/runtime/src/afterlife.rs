@@ -30,6 +30,18 @@ const BLOCKS: usize = 1024;
 /// Blocks from this size on keep their place only: the system gets their pages back at once.
 const LARGE: usize = Quarantine::<Freed, BLOCKS>::LARGE;
 
+/// Blocks from this size on have a mapping of their own, and nothing can access it when they are freed.
+const HUGE: usize = 64 << 20;
+const PROT_NONE: usize = 0;
+const PROT_READ_WRITE: usize = 3;
+
+/// Sets what may be done to the whole pages of a block.
+unsafe fn protect(block: usize, size: usize, protection: usize) {
+    const MPROTECT: usize = 10;
+    let (first, last) = ((block + 4095) & !4095, (block + size) & !4095);
+    sys::call(MPROTECT, first, last - first, protection, 0);
+}
+
 /// The place of a block here identifies how its life ended.
 static QUARANTINE: Global<Quarantine<Freed, BLOCKS>> =
     Global::new(Quarantine::new(Freed { block: 0, size: 0, code: 0, thread: 0 }));
@@ -66,12 +78,20 @@ pub(crate) unsafe fn free(block: usize, size: usize, code: usize, access: Option
     while (*QUARANTINE.ptr()).is_full_for(size) {
         let_go();
     }
-    let place = (*QUARANTINE.ptr()).add(Freed { block, size, code, thread: CURRENT.get() }, size);
-    shadow::end(block, size, access, place as u64);
-    if size >= LARGE {
-        let (first, last) = ((block + 4095) & !4095, (block + size) & !4095);
-        sys::discard(first, last - first);
+    let place = (*QUARANTINE.ptr()).add(Freed { block, size, code, thread: CURRENT.get() }, size) as u64;
+    if size < LARGE {
+        return shadow::end(block, size, access, place);
     }
+    let (first, last) = ((block + 4095) & !4095, (block + size) & !4095);
+    sys::discard(first, last - first);
+    if size < HUGE {
+        return shadow::end(block, size, access, place);
+    }
+    // To mark memory that was never touched would take several times as much.
+    shadow::end(block, first - block, access, place);
+    shadow::end(last, block + size - last, access, place);
+    shadow::each_used(first, last - first, |start, len| shadow::end(start, len, access, place));
+    protect(block, size, PROT_NONE);
 }
 
 /// Gives the oldest block back to the allocator.
@@ -79,6 +99,9 @@ unsafe fn let_go() {
     let Some(Freed { block, size, .. }) = (*QUARANTINE.ptr()).take_oldest(|freed| freed.size) else { return };
     escapes::let_go();
     shadow::forget(block, size);
+    if size >= HUGE {
+        protect(block, size, PROT_READ_WRITE);
+    }
     __libc_free(block as *mut u8);
 }
 

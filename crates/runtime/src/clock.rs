@@ -1,7 +1,8 @@
 //! Vector clocks: what each thread knows of the others. The rules are those of [`racehunter_machine::ThreadClocks`].
 
 use crate::thread::{COUNT, CURRENT, Thread, current, thread};
-use crate::{Global, annotations, arena, shadow};
+use crate::{Global, annotations, arena, log, schedule, shadow};
+use racehunter_abi::{Escape, UNMODELLED_CLOCK, UNMODELLED_FUNCTION};
 use racehunter_machine::{ClockValue, ThreadClocks, ThreadId, join};
 
 /// Clock of the running thread, in the form in which the shadow stores it (see [`crate::shadow`]).
@@ -73,11 +74,29 @@ pub(crate) unsafe fn detect(on: bool) {
     RH_DETECT.set(u8::from(on && annotations::looks_at(current())));
 }
 
+/// From here on a clock may not advance any more. Handlers take more than one step.
+const NEARLY_LAST: u32 = ClockValue::LAST.0 - 8;
+
+/// The clock of the running thread does not advance any more: what it does from now on looks ordered with what others know
+/// of it.
+#[cold]
+unsafe fn run_out() {
+    #[unsafe(link_section = ".data.racehunter")]
+    static LOGGED: Global<bool> = Global::new(false);
+    if DETECTS.get() && schedule::running() && !LOGGED.get() {
+        LOGGED.set(true);
+        log::escape(Escape::Unmodelled, (*current()).code, (UNMODELLED_FUNCTION + UNMODELLED_CLOCK) as usize, 0);
+    }
+}
+
 /// Sets [`RH_EPOCH`] from the running thread's own entry, and what else the hooks know of it.
 pub(crate) unsafe fn load_epoch() {
     let number = CURRENT.get();
     let own = *(*thread(number)).clock.add(number as usize);
     RH_EPOCH.set(shadow::epoch(own, number));
+    if own >= NEARLY_LAST {
+        run_out();
+    }
     RH_FAMILY.set((*thread(number)).family);
     RH_DETECT.set(u8::from(DETECTS.get() && annotations::looks_at(thread(number))));
 }

@@ -116,9 +116,23 @@ impl Exporter<'_> {
             sanitized: has(self.kinds.sanitize_thread) && !has(self.kinds.disable_instrumentation),
             variadic: llvm!(LLVMIsFunctionVarArg(ty)) != 0,
             by_value: (0..llvm!(LLVMCountParams(function.0)))
-                .any(|index| function.has_attribute(index + 1, self.kinds.by_value)),
+                .any(|index| function.has_attribute(index + 1, self.kinds.by_value))
+                || self.passes_structures(function),
         };
         ir::SymbolKind::Function { defined: !function.is_declaration(), attributes }
+    }
+
+    /// Whether a call in the function passes a structure by value among variable arguments: no parameter shows that.
+    fn passes_structures(&self, function: Value) -> bool {
+        let calls =
+            function.blocks().flat_map(|block| block.instructions()).filter(|instruction| instruction.is_call());
+        calls.into_iter().any(|call| {
+            let ty = llvm!(LLVMGetCalledFunctionType(call.0));
+            let fixed = llvm!(LLVMCountParamTypes(ty));
+            llvm!(LLVMIsFunctionVarArg(ty)) != 0
+                && (fixed..call.argument_count())
+                    .any(|argument| call.call_attribute(argument + 1, self.kinds.by_value).is_some())
+        })
     }
 
     fn variable_details(&mut self, global: Value, symbol: ir::SymbolId) {

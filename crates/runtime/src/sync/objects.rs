@@ -160,6 +160,17 @@ pub(crate) unsafe fn forget_range(start: usize, len: usize) {
     let step = if SMALL.get() { 1 } else { 4 };
     let mut at = start & !3;
     let end = start + len;
+    if len / 4096 > CAPACITY.get() {
+        // Fewer objects than pages.
+        for slot in 0..CAPACITY.get() {
+            let object = *TABLE.get().add(slot);
+            let is_memory = !object.is_null() && (*object).key & 3 != Class::Thread as usize;
+            if is_memory && (at..end).contains(&((*object).key >> 2)) {
+                forget((*object).key >> 2);
+            }
+        }
+        return;
+    }
     while at < end {
         let page_end = ((at | 4095) + 1).min(end);
         if (*PAGES.ptr())[page_mark(at)] != 0 {

@@ -5,7 +5,7 @@ use super::{COPY, InstanceId, POINTER, PointsTo, Precision, grow};
 use crate::domain::congruence::Congruence;
 use crate::models::Model;
 use crate::pointer::address::{Addresses, Base};
-use racehunter_ir::{Instruction, Operand, SymbolKind, Type};
+use racehunter_ir::{Instruction, Operand, Symbol, SymbolKind, Type};
 
 /// Pointers of an object that copies fill, one by one, at most.
 const MOST_COPIED: usize = 512;
@@ -42,9 +42,14 @@ impl PointsTo<'_> {
     /// Whether calls of an instance copy what some of the arguments point to.
     pub fn gets_copies(&self, id: InstanceId) -> bool {
         let (code, module) = self.program.function(self.instances[id].function);
-        self.program.modules[module]
-            .symbol(code.symbol)
-            .is_some_and(|symbol| matches!(symbol.kind, SymbolKind::Function { attributes, .. } if attributes.by_value))
+        let attributes = |symbol: &Symbol| match symbol.kind {
+            SymbolKind::Function { attributes, .. } => Some(attributes),
+            _ => None,
+        };
+        let Some(own) = self.program.modules[module].symbol(code.symbol).and_then(attributes) else { return false };
+        // Which of its variable arguments are copies only its callers know.
+        let mut all = self.program.modules.iter().flat_map(|module| &module.symbols);
+        own.by_value || own.variadic && all.any(|symbol| attributes(symbol).is_some_and(|of| of.by_value))
     }
 
     fn is_variadic(&self, id: InstanceId) -> bool {
