@@ -36,6 +36,8 @@ interpose! {
     pvalloc => allocate_whole_pages, "rsi";
     free => release, "rsi";
     __interceptor_free => release, "rsi";
+    free_sized => release, "rsi";
+    free_aligned_sized => release, "rsi";
 }
 
 // C++'s `delete`, for the place that it is called from. Weak: the program may have its own, and the forms that it does not

@@ -267,6 +267,11 @@ unsafe fn point(slot: usize, name: &CStr) {
     const READ_WRITE: usize = 3;
     const PAGE: usize = 4096;
     let Some(index) = FUNCTIONS.iter().position(|known| *known == name) else { return };
+    let (begin, end) = CODE.get();
+    if (begin..end).contains(&*(slot as *const usize)) {
+        // The program has a function of this name, which the library is meant to call.
+        return;
+    }
     if sys::call(MPROTECT, slot & !(PAGE - 1), PAGE, READ_WRITE, 0) == 0 {
         *(slot as *mut usize) = &raw const rh_plain_stubs[index] as usize;
     }

@@ -23,6 +23,7 @@ pub(crate) mod client;
 pub(crate) mod descriptors;
 pub(crate) mod locks;
 pub(crate) mod multiplex;
+mod opening;
 pub(crate) mod sockets;
 pub(crate) mod streams;
 pub(crate) mod transfer;
