@@ -168,9 +168,10 @@ impl Kit {
         let unfinished = self.lib().join("unfinished.a");
         let _ = fs::remove_file(&unfinished);
         let members = shell("ar", &["t", &archive.to_string_lossy()]).output()?;
-        let own: Vec<&str> =
-            members.lines().filter(|name| name.starts_with("racehunter_rt-") || name.ends_with("-once.o")).collect();
-        if own.len() < 2 {
+        let is_own =
+            |name: &&str| name.starts_with("racehunter_rt-") || name.ends_with("-once.o") || name.ends_with("-new.o");
+        let own: Vec<&str> = members.lines().filter(is_own).collect();
+        if own.len() < 3 {
             bail!("`{}` has not the members that it should have", archive.display());
         }
         let scratch = self.lib().join("members");

@@ -4,8 +4,10 @@
 use crate::clock::DETECTS;
 use crate::shadow::{self, Access};
 use crate::sync::{EINVAL, ENOMEM, interpose, objects};
-use crate::thread::{CURRENT, current};
-use crate::{afterlife, annotations, escapes, hooks, log, outcome, schedule, server, signals, sys, track, values};
+use crate::thread::{CURRENT, LIVE, current};
+use crate::{
+    afterlife, annotations, escapes, hooks, log, outcome, plain, schedule, server, signals, sys, track, values,
+};
 use racehunter_abi::control::{FLAG_ALLOCATIONS, FLAG_SELECTIVE};
 use racehunter_abi::{Kind, Record};
 
@@ -41,7 +43,7 @@ interpose! {
 }
 
 // C++'s `delete`, for the place that it is called from. Weak: the program may have its own, and the forms that it does not
-// have go to those that it has.
+// have go to those that it has. The program may also have its own `free`. `new` is in `new.c`.
 core::arch::global_asm!(
     ".macro rh_delete name, to",
     ".weak \\name",
@@ -52,16 +54,34 @@ core::arch::global_asm!(
     ".weak _ZdlPv",
     ".type _ZdlPv,@function",
     "_ZdlPv:",
-    "mov rsi, [rsp]",
-    "jmp {release}",
+    "jmp free",
+    "rh_delete _Znam, _Znwm",
     "rh_delete _ZdaPv, _ZdlPv",
     "rh_delete _ZdlPvm, _ZdlPv",
     "rh_delete _ZdaPvm, _ZdaPv",
     ".purgem rh_delete",
-    release = sym release,
 );
 
+unsafe extern "C" {
+    static rh_new_caller: usize;
+}
+
+/// Where the program asks for memory: `operator new` is a part of the runtime.
+unsafe fn asks_at(code: usize) -> usize {
+    if plain::is_own_code(code) { rh_new_caller } else { code }
+}
+
+/// The function that makes a block writes to it: by the C standard it may do so visibly, and accesses of other threads must be
+/// ordered after it. Nothing needs to be recorded while there is one thread.
+unsafe fn is_written(block: *mut u8, size: usize, code: usize) {
+    const MOST: usize = 64 << 10;
+    if !block.is_null() && LIVE.get() > 1 && annotations::looks_at(current()) {
+        hooks::wrote(block as usize, size.min(MOST), code);
+    }
+}
+
 unsafe fn begins(block: *mut u8, size: usize, code: usize) -> *mut u8 {
+    let code = asks_at(code);
     if !block.is_null() {
         if DETECTS.get() {
             // All of it: `free` checks all of it too.
@@ -72,6 +92,7 @@ unsafe fn begins(block: *mut u8, size: usize, code: usize) -> *mut u8 {
         }
         schedule::spin::moves_on();
         signals::reentry::enters_library(code);
+        is_written(block, size, code);
         let (wanted, watched) = (schedule::flags() & FLAG_ALLOCATIONS != 0, server::watches(block as usize, size));
         // A call from a library, such as that of `operator new`, is where the program has called the library.
         let code = if in_program(code) || !wanted && !watched { code } else { caller_of(code) };

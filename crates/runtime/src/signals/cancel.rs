@@ -8,7 +8,7 @@
 use crate::schedule::{EndsBy, now, point, stop_awaiting, wake};
 use crate::sync::{EINVAL, ESRCH, interpose_cancellable};
 use crate::thread::{CURRENT, State, Thread, by_handle, current};
-use crate::{Global, free, log, schedule};
+use crate::{Global, free, log, schedule, server};
 use racehunter_abi::{Escape, Kind, Record, UNMODELLED_CANCELLATION, UNMODELLED_FUNCTION, Wait, detail};
 
 interpose_cancellable! {
@@ -64,9 +64,14 @@ fn is_used() -> bool {
     mark != 0
 }
 
+/// Whether threads are scheduled here. Without a controller they always are.
+fn is_at_work() -> bool {
+    (schedule::running() || !server::has_controller()) && !free::is_on()
+}
+
 /// A cancellation point that is not a scheduling point otherwise: returns whether the running thread leaves here.
 pub(crate) unsafe fn acts_at(code: usize) -> bool {
-    if !is_used() || !schedule::running() || free::is_on() {
+    if !is_used() || !is_at_work() {
         return false;
     }
     test(code);
@@ -76,7 +81,7 @@ pub(crate) unsafe fn acts_at(code: usize) -> bool {
 /// A function on a stream, or one that is made of them. Whether it reaches a cancellation point depends on what is in its buffer:
 /// the schedule explores both orders of this place and of a request, and the thread stays, which is noted.
 pub(crate) unsafe fn note_at(code: usize) {
-    if !is_used() || !schedule::running() || free::is_on() || (*current()).cancellation.is_disabled() {
+    if !is_used() || !is_at_work() || (*current()).cancellation.is_disabled() {
         return;
     }
     look(code);
