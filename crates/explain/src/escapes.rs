@@ -46,6 +46,7 @@ fn name(symbols: &Symbols, escaped: &Escaped) -> &'static str {
         Escape::Foreign => Effect::Unknown.name(),
         Escape::SystemCall => "system-call",
         Escape::Alias => Effect::Alias.name(),
+        Escape::OwnStack => "own-stack",
         Escape::Returned => "returned-local",
         Escape::Traces => "kernel-state",
         Escape::Taker => "signal-receiver",
@@ -62,6 +63,7 @@ fn name(symbols: &Symbols, escaped: &Escaped) -> &'static str {
         | Escape::FutexWait
         | Escape::WeakExchange
         | Escape::Excused
+        | Escape::Iteration
         | Escape::LetGo => "assumption",
         Escape::Fork => "fork",
         Escape::Spawn => "spawn",
@@ -95,6 +97,8 @@ pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> b
         | Escape::FutexWait
         | Escape::WeakExchange
         | Escape::LetGo
+        | Escape::Iteration
+        | Escape::OwnStack
         | Escape::Excused
         | Escape::TimedWait
         | Escape::SmallStack

@@ -122,7 +122,7 @@ pub struct Uncontrolled {
 
 impl Uncontrolled {
     /// What is under control and not seen: the schedule was followed, but something in it may have gone unnoticed.
-    pub const UNSEEN: [&str; 10] = [
+    pub const UNSEEN: [&str; 11] = [
         "hidden-state",
         "unseen-memory",
         "kernel-state",
@@ -133,6 +133,7 @@ impl Uncontrolled {
         "no-instrumentation",
         "system-call",
         "returned-local",
+        "own-stack",
     ];
 
     /// Whether it is about something that was not seen, rather than not under control.

@@ -377,6 +377,10 @@ pub fn uncontrolled(what: &str, detail: &str, place: Option<&str>) -> String {
         }
         "hidden-state" => format!("{detail}{at}: it uses state that other threads change, and that is not seen"),
         "unseen-memory" => format!("{detail}{at}: what it does to memory of the program is not seen"),
+        "own-stack" => {
+            "a thread runs on a stack that the program provides: what else happens to that memory is not seen"
+                .to_owned()
+        }
         "kernel-state" => format!("{detail}{at}: it uses state of the kernel that is not seen"),
         "random" => {
             format!("{}{at}: its result differs from execution to execution", or_else(detail, "a source of chance"))
@@ -390,7 +394,8 @@ pub fn uncontrolled(what: &str, detail: &str, place: Option<&str>) -> String {
         "system-call" => format!("{detail}{at}: what it does is not seen"),
         "returned-local" => {
             format!(
-                "a local variable of a function that has returned is used{at}: what else is there by then is not seen"
+                "a local variable of another thread is used{at}, although its function or block may have ended: what \
+                 its memory is then used for is not seen"
             )
         }
         _ => format!("{}{at}: there is no model of it", if detail.is_empty() { what } else { detail }),
@@ -403,6 +408,7 @@ pub fn unseen(what: &str, detail: &str) -> String {
     match what {
         "hidden-state" => format!("{detail} (hidden state)"),
         "unseen-memory" => format!("memory of {detail}"),
+        "own-stack" => "memory of a stack that the program provides".to_owned(),
         "kernel-state" if detail.is_empty() => "files that executions leave to each other".to_owned(),
         "kernel-state" if detail == "links" => "files with several names".to_owned(),
         "kernel-state" if detail == "processes" => "locks that other processes have too".to_owned(),
@@ -415,7 +421,9 @@ pub fn unseen(what: &str, detail: &str) -> String {
         "assembler" if detail.is_empty() => "inline assembler".to_owned(),
         "assembler" => format!("inline assembler {detail}"),
         "no-instrumentation" => format!("{detail} (instrumentation switched off)"),
-        "returned-local" => "use of a local variable of a function that has returned".to_owned(),
+        "returned-local" => {
+            "use of another thread's local variable after its function or block may have ended".to_owned()
+        }
         _ => detail.to_owned(),
     }
 }

@@ -10,7 +10,7 @@ use racehunter_abi::control::{
     FLAG_SELECTIVE, MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
     OUTCOME_EXITED, OUTCOME_SNAPSHOT, OUTCOME_UNKNOWN, STATE_DONE, STATE_RUNNING,
 };
-use racehunter_abi::{Cause, Kind, Record, Wait, detail};
+use racehunter_abi::{Cause, Escape, Kind, Record, UNMODELLED_FUNCTION, UNMODELLED_SECOND_EXIT, Wait, detail};
 
 /// Exit status of a process that the runtime ended itself; the controller reads the slot instead.
 const ENDED_BY_RUNTIME: i32 = 77;
@@ -125,9 +125,27 @@ pub(crate) unsafe fn cuts_off() -> bool {
 #[unsafe(link_section = ".data.racehunter")]
 static ENDING: Global<u32> = Global::new(0);
 
-/// `main` has returned or `exit` was called. The others go first: what they still do may matter, and after the end of
-/// the process it would be unknown.
+/// `main` has returned, or `exit` was called. Only one thread runs the `atexit` functions.
 pub(crate) unsafe fn before_end(code: usize) {
+    if !cuts_off() {
+        return;
+    }
+    others_first(code);
+    let me = CURRENT.get() + 1;
+    if ENDING.get() == 0 {
+        ENDING.set(me);
+    }
+    if ENDING.get() != me && endings::are_there() {
+        log::escape(Escape::Unmodelled, code, (UNMODELLED_FUNCTION + UNMODELLED_SECOND_EXIT) as usize, 0);
+    }
+    while ENDING.get() != me {
+        schedule::wait_after(Wait::Join, ENDING.get() as usize - 1, None, Cause::Blocked);
+    }
+}
+
+/// The program is about to end. The others go first: what they still do may matter, and after the end of the process it
+/// would be unknown.
+unsafe fn others_first(code: usize) {
     if !cuts_off() {
         return;
     }
@@ -135,14 +153,6 @@ pub(crate) unsafe fn before_end(code: usize) {
     let n = schedule::point(code);
     log::event(Kind::End, n, 0, 0, 0);
     schedule::yield_after();
-    let me = CURRENT.get() + 1;
-    if ENDING.get() == 0 {
-        ENDING.set(me);
-    }
-    // Who comes second never comes back, as in the C library.
-    while ENDING.get() != me {
-        schedule::wait_after(Wait::Join, ENDING.get() as usize - 1, None, Cause::Blocked);
-    }
 }
 
 /// The last moment at which another thread can be chosen.
@@ -231,7 +241,7 @@ pub(crate) unsafe extern "C" fn end_process(status: i32, code: usize) -> ! {
     constructors::before_main();
     tell_abort(status);
     rust::exits(status, code);
-    before_end(code);
+    others_first(code);
     last_moment(code);
     let status = client::program_ends(status);
     publish(OUTCOME_EXITED);

@@ -51,6 +51,7 @@ void __rh_register_module(const struct module *module) {
   modules[module_count++] = module;
   fprintf(out, "module %016lx %u\n", module->content_hash, module->site_count);
 }
+void __rh_register_replaceable(void *const *functions, uint64_t count) {}
 void __tsan_init(void) {}
 
 static void note(const char *hook, const uint8_t *site, uint64_t a, uint64_t b) {
@@ -97,3 +98,5 @@ HOOK __rh_call(const uint8_t *site, void *callee) { note("call", site, (uint64_t
 HOOK __rh_reached(const char *description, uint8_t *gate, void *function, uint64_t first, uint64_t second) {}
 HOOK __rh_reached_through(void *function) {}
 HOOK __rh_wrote(void *address, uint64_t length) {}
+HOOK __rh_scope_begin(void *address, uint64_t length) {}
+HOOK __rh_scope_end(void *address, uint64_t length) {}
