@@ -1,7 +1,7 @@
 //! The allocator's functions: memory that starts a new life has no history, and memory that ends its life is written
 //! for the last time ([`afterlife`]).
 
-use crate::clock::DETECTS;
+use crate::clock::{self, DETECTS};
 use crate::shadow::{self, Access};
 use crate::sync::{EINVAL, ENOMEM, interpose, objects};
 use crate::thread::{CURRENT, LIVE, current};
@@ -75,8 +75,10 @@ unsafe fn asks_at(code: usize) -> usize {
 /// ordered after it. Nothing needs to be recorded while there is one thread.
 unsafe fn is_written(block: *mut u8, size: usize, code: usize) {
     const MOST: usize = 64 << 10;
-    if !block.is_null() && LIVE.get() > 1 && annotations::looks_at(current()) {
+    if DETECTS.get() && LIVE.get() > 1 && annotations::looks_at(current()) {
         hooks::wrote(block as usize, size.min(MOST), code);
+        // The first write of the program itself says more, and replaces it.
+        clock::tick();
     }
 }
 
