@@ -263,7 +263,7 @@ const KERNEL: &str = "
     chroot prctl setuid setgid seteuid setegid
     ioctl sethostname setsid setpgid tcgetattr tcsetattr shmget shmctl shmdt semget semctl
     msgget msgctl mq_open mq_close mq_unlink sysinfo klogctl personality ptrace quotactl mount umount
-    statvfs:01 statfs:01 fstatfs:1 fstatvfs:1 sched_rr_get_interval inotify_init inotify_add_watch fanotify_init userfaultfd";
+    statvfs:01 statfs:01 fstatfs:1 fstatvfs:1 sched_rr_get_interval inotify_init inotify_init1 inotify_rm_watch inotify_add_watch fanotify_init userfaultfd";
 
 /// Process state that the kernel keeps, and the names of all files: all of it is one object, which has a model.
 const PROCESS_STATE: &str = "

@@ -21,6 +21,7 @@ pub(crate) mod channels;
 pub(crate) mod children;
 pub(crate) mod client;
 pub(crate) mod descriptors;
+mod elsewhere;
 pub(crate) mod locks;
 pub(crate) mod multiplex;
 mod opening;

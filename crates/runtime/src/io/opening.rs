@@ -1,7 +1,9 @@
 //! Functions that open a stream. The C library opens the file by a call that is a cancellation point.
 
+use super::{descriptors, elsewhere};
 use crate::signals::cancel;
 use crate::sync::{interpose_cancellable, real};
+use crate::world::paths::HERE;
 
 interpose_cancellable! {
     fopen => open, "rdx";
@@ -15,6 +17,9 @@ interpose_cancellable! {
 unsafe extern "C" fn open(path: usize, mode: usize, code: usize) -> usize {
     if cancel::acts_at(code) {
         return 0;
+    }
+    if descriptors::is_fifo(HERE, path) {
+        elsewhere::fifo(HERE, path, code);
     }
     let open: extern "C" fn(usize, usize) -> usize = core::mem::transmute(real::open_named_stream());
     open(path, mode)
