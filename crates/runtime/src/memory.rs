@@ -73,10 +73,10 @@ unsafe fn asks_at(code: usize) -> usize {
 
 /// The function that makes a block writes to it: by the C standard it may do so visibly, and accesses of other threads must be
 /// ordered after it. Nothing needs to be recorded while there is one thread.
-unsafe fn is_written(block: *mut u8, size: usize, code: usize) {
+pub(crate) unsafe fn is_written(block: usize, size: usize, code: usize) {
     const MOST: usize = 64 << 10;
-    if DETECTS.get() && LIVE.get() > 1 && annotations::looks_at(current()) {
-        hooks::wrote(block as usize, size.min(MOST), code);
+    if detects() && LIVE.get() > 1 && annotations::looks_at(current()) {
+        hooks::wrote(block, size.min(MOST), code);
         // The first write of the program itself says more, and replaces it.
         clock::tick();
     }
@@ -94,7 +94,7 @@ unsafe fn begins(block: *mut u8, size: usize, code: usize) -> *mut u8 {
         }
         schedule::spin::moves_on();
         signals::reentry::enters_library(code);
-        is_written(block, size, code);
+        is_written(block as usize, size, code);
         let (wanted, watched) = (schedule::flags() & FLAG_ALLOCATIONS != 0, server::watches(block as usize, size));
         // A call from a library, such as that of `operator new`, is where the program has called the library.
         let code = if in_program(code) || !wanted && !watched { code } else { caller_of(code) };
