@@ -3,8 +3,9 @@
 //! The projects are generated: a library with a race in it, and a program that calls it from two threads. What counts
 //! is that the build works as with any compiler, and that the hunt names the line in the library.
 
-use racehunter_e2e::{Hunted, Workshop, run};
+use racehunter_e2e::{Hunted, Workshop, racehunter, run};
 use std::path::Path;
+use std::process::Command;
 
 /// The library.
 const COUNTER: &str = r"
@@ -543,4 +544,13 @@ int main(void) {
     workshop.cc(["-g", "-O0", "-w", "-pthread", "maybe.c", "-o", "maybe"]).expect(0);
     let ended = workshop.run(&mut std::process::Command::new(workshop.path("maybe")));
     assert_eq!(ended.status, Some(0), "it created the thread and did not wait, or did not create it and did not work");
+}
+
+#[test]
+fn the_runtime_has_its_own_functions_on_bytes() {
+    let workshop = Workshop::new();
+    let program = workshop.path("bytes");
+    let source = workshop.write("bytes.c", include_str!("programs/bytes.c"));
+    run(racehunter(["cc", "-O1"]).arg(source).arg("-o").arg(&program)).expect(0);
+    assert_eq!(workshop.run(&mut Command::new(&program)).expect(0).stdout, "the same\n");
 }

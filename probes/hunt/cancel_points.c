@@ -1,5 +1,5 @@
 //~ about: a thread is cancelled in a call that does not wait, while it holds a lock
-//~ revisions: read write open close fsync pread poll select recv fcntl msync disabled
+//~ revisions: read write open close fsync pread poll select recv fcntl msync fopen freopen tmpfile mkstemp openat creat writev sendto lockf usleep waitpid disabled
 //~ truth: deadlock misuse
 //~[disabled] truth: clean
 #define _GNU_SOURCE
@@ -7,9 +7,13 @@
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sem_t begun;
@@ -47,6 +51,30 @@ static void *work(void *p)
     fcntl(null, F_SETLKW, &all);
 #elif defined MSYNC
     msync(page, sizeof page, MS_ASYNC);
+#elif defined FOPEN
+    fopen("/dev/zero", "r");
+#elif defined FREOPEN
+    freopen("/dev/zero", "r", stdin);
+#elif defined TMPFILE
+    tmpfile();
+#elif defined MKSTEMP
+    char name[] = "cancelXXXXXX";
+    mkstemp(name);
+#elif defined OPENAT
+    openat(AT_FDCWD, "/dev/zero", O_RDONLY);
+#elif defined CREAT
+    creat("cancelled", 0600);
+#elif defined WRITEV
+    struct iovec one = {&c, 1};
+    writev(null, &one, 1);
+#elif defined SENDTO
+    sendto(pair[0], &c, 1, 0, 0, 0);
+#elif defined LOCKF
+    lockf(null, F_LOCK, 0);
+#elif defined USLEEP
+    usleep(0);
+#elif defined WAITPID
+    waitpid(-1, 0, WNOHANG);
 #endif
     pthread_mutex_unlock(&lock);
     return p;

@@ -1,5 +1,5 @@
 //~ about: memory is used by pointers of another segment, which nothing tells the address of
-//~ truth: race
+//~ truth: race use-after-free
 //~ must-not: proved
 #include <pthread.h>
 static __thread int own;

@@ -6,7 +6,7 @@
 //~[exceptions] truth: clean
 //~[rounding] truth: clean
 //~[busy] truth: clean
-//~[other] truth: assertion
+//~[other] truth: assertion misuse
 //~[other] want: found
 //~ flags: -lm
 #define _GNU_SOURCE

@@ -16,6 +16,9 @@ use std::path::{Path, PathBuf};
 const RUNTIME_SECTIONS: &str =
     "SECTIONS { .text.racehunter : { HIDDEN(rh_text_begin = .); *(.text .text.*) HIDDEN(rh_text_end = .); } }\n";
 
+/// Functions that the compiler of the runtime calls, and that programs may define: the runtime has its own.
+const WRAPPED: [&str; 7] = ["bcmp", "memcmp", "memcpy", "memmove", "memset", "strlen", "strnlen"];
+
 /// The command that cargo calls for `cargo racehunter`.
 const CARGO: &str = "cargo-racehunter";
 
@@ -165,9 +168,10 @@ impl Kit {
         let unfinished = self.lib().join("unfinished.a");
         let _ = fs::remove_file(&unfinished);
         let members = shell("ar", &["t", &archive.to_string_lossy()]).output()?;
-        let own: Vec<&str> =
-            members.lines().filter(|name| name.starts_with("racehunter_rt-") || name.ends_with("-once.o")).collect();
-        if own.len() < 2 {
+        let is_own =
+            |name: &&str| name.starts_with("racehunter_rt-") || name.ends_with("-once.o") || name.ends_with("-new.o");
+        let own: Vec<&str> = members.lines().filter(is_own).collect();
+        if own.len() < 3 {
             bail!("`{}` has not the members that it should have", archive.display());
         }
         let scratch = self.lib().join("members");
@@ -181,9 +185,14 @@ impl Kit {
         fs::write(&script, RUNTIME_SECTIONS)?;
         let mut words = vec!["-r".to_owned(), "-T".to_owned(), script.display().to_string()];
         words.extend(["-o".to_owned(), whole.display().to_string()]);
+        words.extend(WRAPPED.iter().map(|name| format!("--wrap={name}")));
         words.extend(own.iter().map(|name| scratch.join(name).display().to_string()));
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         shell("ld", &words).done()?;
+        // Programs that use the same option of the linker define these names too.
+        let renamed = WRAPPED.map(|name| format!("--redefine-sym=__wrap_{name}=rh_{name}"));
+        let words: Vec<&str> = renamed.iter().map(String::as_str).collect();
+        shell("objcopy", &[&words[..], &[&*whole.to_string_lossy()]].concat()).done()?;
         let mut exported = exported_symbols(&whole)?;
         weaken(&whole, &exported, &scratch.join("weak"))?;
         run_ar(&["rcs".to_owned(), unfinished.display().to_string(), whole.display().to_string()])?;

@@ -36,8 +36,8 @@ mod unmodelled;
 
 pub use file::{File, FileKind, FileOperation, descriptor_at, descriptor_cell};
 pub use record::{
-    Cause, Escape, Kind, Misuse, RawRecord, Record, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS,
-    TRACES_OF_PROCESSES, Wait,
+    Cause, Escape, Kind, Misuse, RawRecord, Record, TRACES_OF_FIFOS, TRACES_OF_KERNEL, TRACES_OF_LINKS,
+    TRACES_OF_NETWORK, TRACES_OF_PORTS, TRACES_OF_PROCESSES, Wait,
 };
 pub use state::{Touched, state_object};
 pub use unmodelled::{

@@ -479,6 +479,8 @@ byte_enum! {
         Client = 32,
         /// A thread runs on a stack that the program has provided: what else happens to that memory is not seen.
         OwnStack = 33,
+        /// An execution was an iteration of an in-process loop: what the program does after the loop is not a part of it.
+        Iteration = 34,
     }
 }
 
@@ -518,6 +520,7 @@ impl Escape {
                 | Self::WeakExchange
                 | Self::Excused
                 | Self::LetGo
+                | Self::Iteration
         )
     }
 }
@@ -530,6 +533,10 @@ pub const TRACES_OF_LINKS: u64 = 2;
 pub const TRACES_OF_NETWORK: u64 = 3;
 /// The same: a lock or barrier that another process may have too, and of which it does not see what this one does.
 pub const TRACES_OF_PROCESSES: u64 = 4;
+/// The same: a FIFO that was there before, and that other executions and other programs may have open.
+pub const TRACES_OF_FIFOS: u64 = 5;
+/// The same: messages of the kernel about what happens elsewhere.
+pub const TRACES_OF_KERNEL: u64 = 6;
 
 byte_enum! {
     /// What a [`Kind::Misuse`] record is about: all of it is undefined behaviour. `object` is the lock, unless said

@@ -3,7 +3,8 @@
 use racehunter_explore::Escaped;
 use racehunter_finding::Uncontrolled;
 use racehunter_log::{
-    Escape, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS, TRACES_OF_PROCESSES, UNMODELLED, UNMODELLED_FUNCTION,
+    Escape, TRACES_OF_FIFOS, TRACES_OF_KERNEL, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS,
+    TRACES_OF_PROCESSES, UNMODELLED, UNMODELLED_FUNCTION,
 };
 use racehunter_report::messages;
 use racehunter_sight::Effect;
@@ -63,6 +64,7 @@ fn name(symbols: &Symbols, escaped: &Escaped) -> &'static str {
         | Escape::FutexWait
         | Escape::WeakExchange
         | Escape::Excused
+        | Escape::Iteration
         | Escape::LetGo => "assumption",
         Escape::Fork => "fork",
         Escape::Spawn => "spawn",
@@ -96,6 +98,7 @@ pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> b
         | Escape::FutexWait
         | Escape::WeakExchange
         | Escape::LetGo
+        | Escape::Iteration
         | Escape::OwnStack
         | Escape::Excused
         | Escape::TimedWait
@@ -147,6 +150,8 @@ fn detail(symbols: &Symbols, escaped: &Escaped) -> String {
         Escape::Traces if escaped.object == TRACES_OF_LINKS => "links".to_owned(),
         Escape::Traces if escaped.object == TRACES_OF_NETWORK => "network".to_owned(),
         Escape::Traces if escaped.object == TRACES_OF_PROCESSES => "processes".to_owned(),
+        Escape::Traces if escaped.object == TRACES_OF_FIFOS => "fifos".to_owned(),
+        Escape::Traces if escaped.object == TRACES_OF_KERNEL => "messages".to_owned(),
         Escape::SystemCall => format!("system call {}", escaped.object),
         Escape::Input => format!("file descriptor {}", escaped.object),
         Escape::Signal | Escape::Taker => {

@@ -28,8 +28,8 @@ use racehunter_analyses::simplify;
 use racehunter_explore::{Bug, Descriptor, Effort, Execution, Executor, ExecutorError, Outcome, Plan, Switch};
 use racehunter_finding::{Finding, Held, Object, Schedule, ScheduledSwitch, Site, fingerprint};
 use racehunter_log::{
-    AccessMode, Entry, Escape, Event, EventNumber, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS,
-    TRACES_OF_PROCESSES,
+    AccessMode, Entry, Escape, Event, EventNumber, TRACES_OF_FIFOS, TRACES_OF_KERNEL, TRACES_OF_LINKS,
+    TRACES_OF_NETWORK, TRACES_OF_PORTS, TRACES_OF_PROCESSES,
 };
 use racehunter_report::messages;
 use racehunter_symbols::Symbols;
@@ -136,6 +136,8 @@ impl Explainer<'_> {
                 TRACES_OF_LINKS => messages::several_names(),
                 TRACES_OF_NETWORK => messages::left_network(),
                 TRACES_OF_PROCESSES => messages::other_processes(),
+                TRACES_OF_FIFOS => messages::shared_fifos(),
+                TRACES_OF_KERNEL => messages::kernel_messages(),
                 _ => messages::left_files(),
             });
         }

@@ -39,6 +39,7 @@ pub use operands::{
 };
 pub use past::{History, ObjectHasher, Past, mix};
 pub use racehunter_abi::{
-    Cause, Escape, File, FileKind, FileOperation, Misuse, Record, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS,
-    TRACES_OF_PROCESSES, Touched, UNMODELLED, UNMODELLED_FUNCTION, Wait, descriptor_at,
+    Cause, Escape, File, FileKind, FileOperation, Misuse, Record, TRACES_OF_FIFOS, TRACES_OF_KERNEL, TRACES_OF_LINKS,
+    TRACES_OF_NETWORK, TRACES_OF_PORTS, TRACES_OF_PROCESSES, Touched, UNMODELLED, UNMODELLED_FUNCTION, Wait,
+    descriptor_at,
 };

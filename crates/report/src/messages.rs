@@ -182,6 +182,22 @@ pub fn left_network() -> String {
         .to_owned()
 }
 
+/// The same for FIFOs that the program has not made itself.
+#[must_use]
+pub fn shared_fifos() -> String {
+    "the program opens a FIFO that exists outside of it, and other executions may have it open at the same time: that alone may make \
+     it fail"
+        .to_owned()
+}
+
+/// The same for what the kernel says about the whole machine.
+#[must_use]
+pub fn kernel_messages() -> String {
+    "the program asks the kernel for messages (inotify, fanotify, netlink), which may be about what others do: that alone may make \
+     it fail"
+        .to_owned()
+}
+
 /// The same for locks in memory that the program shares with a child.
 #[must_use]
 pub fn other_processes() -> String {
@@ -411,6 +427,8 @@ pub fn unseen(what: &str, detail: &str) -> String {
         "own-stack" => "memory of a stack that the program provides".to_owned(),
         "kernel-state" if detail.is_empty() => "files that executions leave to each other".to_owned(),
         "kernel-state" if detail == "links" => "files with several names".to_owned(),
+        "kernel-state" if detail == "fifos" => "FIFOs that executions share".to_owned(),
+        "kernel-state" if detail == "messages" => "messages of the kernel (inotify, netlink)".to_owned(),
         "kernel-state" if detail == "processes" => "locks that other processes have too".to_owned(),
         "kernel-state" if detail == "network" => "ports outside of the private network".to_owned(),
         "kernel-state" if detail == "ports" => "ports that executions share".to_owned(),

@@ -60,6 +60,11 @@ pub(crate) unsafe fn timed_wait() {
     assume(Escape::TimedWait);
 }
 
+/// The execution was one iteration of a loop in a process that goes on.
+pub(crate) unsafe fn is_iteration() {
+    assume(Escape::Iteration);
+}
+
 /// A thread has a smaller stack than others, which here it has not.
 pub(crate) unsafe fn small_stack() {
     assume(Escape::SmallStack);

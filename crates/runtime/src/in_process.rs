@@ -6,8 +6,8 @@
 
 use crate::thread::{COUNT, INTERNAL, LIVE, ready_count};
 use crate::{
-    Global, afterlife, arena, clock, io, outcome, reports, schedule, server, signals, start, sync, sys, thread, time,
-    timers,
+    Global, afterlife, arena, clock, escapes, io, outcome, reports, schedule, server, signals, start, sync, sys,
+    thread, time, timers,
 };
 use racehunter_abi::control::OUTCOME_EXITED;
 
@@ -84,6 +84,7 @@ unsafe extern "C" fn racehunter_on_restart() -> i32 {
         Stage::Running => {
             drain();
             let reusable = LIVE.get() == 1 + INTERNAL.get();
+            escapes::is_iteration();
             outcome::publish(OUTCOME_EXITED);
             if !reusable {
                 // A thread is still blocked somewhere: the next execution gets a new process.

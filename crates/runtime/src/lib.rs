@@ -32,6 +32,7 @@ mod annotations;
 mod arena;
 mod atomics;
 mod blocks;
+mod bytes;
 mod calls;
 mod clock;
 mod constructors;

@@ -244,19 +244,13 @@ pub(crate) unsafe fn stack_of(t: *mut Thread) -> u32 {
         *words.add(2) = relative((*t).code);
         frames = 1;
     }
-    let running = (*t).number == CURRENT.get();
-    let mut frame = if running { __rh_stack.get() } else { (*t).stack_top };
-    let mut below = 0_usize;
-    while frame > (*t).stack && frames < MAX_FRAMES {
-        frame = frame.sub(1);
-        let Frame { code, slot } = *frame;
-        // A frame left by `longjmp`: its slot is below that of a younger frame, or holds something else by now.
-        if (slot as usize) > below && *slot == code {
-            below = slot as usize;
+    frames_of(t, |code| {
+        if frames < MAX_FRAMES {
             *words.add(2 + frames) = relative(code);
             frames += 1;
         }
-    }
+        frames < MAX_FRAMES
+    });
     *words = frames as u64;
     *words.add(1) = held.len() as u64;
     for (i, &lock) in held.iter().enumerate() {
@@ -264,4 +258,22 @@ pub(crate) unsafe fn stack_of(t: *mut Thread) -> u32 {
     }
     (*header).stack_used = (at + 2 + frames + held.len()) as u64;
     at as u32
+}
+
+/// The return addresses of the functions that a thread is in, the youngest first, as long as `wants_more` says so.
+pub(crate) unsafe fn frames_of(t: *const Thread, mut wants_more: impl FnMut(usize) -> bool) {
+    let running = (*t).number == CURRENT.get();
+    let mut frame = if running { __rh_stack.get() } else { (*t).stack_top };
+    let mut below = 0_usize;
+    while frame > (*t).stack {
+        frame = frame.sub(1);
+        let Frame { code, slot } = *frame;
+        // A frame left by `longjmp`: its slot is below that of a younger frame, or holds something else by now.
+        if (slot as usize) > below && *slot == code {
+            below = slot as usize;
+            if !wants_more(code) {
+                break;
+            }
+        }
+    }
 }

@@ -1,11 +1,13 @@
 //! The allocator's functions: memory that starts a new life has no history, and memory that ends its life is written
 //! for the last time ([`afterlife`]).
 
-use crate::clock::DETECTS;
+use crate::clock::{self, DETECTS};
 use crate::shadow::{self, Access};
 use crate::sync::{EINVAL, ENOMEM, interpose, objects};
-use crate::thread::{CURRENT, current};
-use crate::{afterlife, annotations, escapes, hooks, log, outcome, schedule, server, signals, sys, track, values};
+use crate::thread::{CURRENT, LIVE, current};
+use crate::{
+    afterlife, annotations, escapes, hooks, log, outcome, plain, schedule, server, signals, sys, track, values,
+};
 use racehunter_abi::control::{FLAG_ALLOCATIONS, FLAG_SELECTIVE};
 use racehunter_abi::{Kind, Record};
 
@@ -36,10 +38,12 @@ interpose! {
     pvalloc => allocate_whole_pages, "rsi";
     free => release, "rsi";
     __interceptor_free => release, "rsi";
+    free_sized => release, "rsi";
+    free_aligned_sized => release, "rsi";
 }
 
 // C++'s `delete`, for the place that it is called from. Weak: the program may have its own, and the forms that it does not
-// have go to those that it has.
+// have go to those that it has. The program may also have its own `free`. `new` is in `new.c`.
 core::arch::global_asm!(
     ".macro rh_delete name, to",
     ".weak \\name",
@@ -50,16 +54,36 @@ core::arch::global_asm!(
     ".weak _ZdlPv",
     ".type _ZdlPv,@function",
     "_ZdlPv:",
-    "mov rsi, [rsp]",
-    "jmp {release}",
+    "jmp free",
+    "rh_delete _Znam, _Znwm",
     "rh_delete _ZdaPv, _ZdlPv",
     "rh_delete _ZdlPvm, _ZdlPv",
     "rh_delete _ZdaPvm, _ZdaPv",
     ".purgem rh_delete",
-    release = sym release,
 );
 
+unsafe extern "C" {
+    static rh_new_caller: usize;
+}
+
+/// Where the program asks for memory: `operator new` is a part of the runtime.
+unsafe fn asks_at(code: usize) -> usize {
+    if plain::is_own_code(code) { rh_new_caller } else { code }
+}
+
+/// The function that makes a block writes to it: by the C standard it may do so visibly, and accesses of other threads must be
+/// ordered after it. Nothing needs to be recorded while there is one thread.
+pub(crate) unsafe fn is_written(block: usize, size: usize, code: usize) {
+    const MOST: usize = 64 << 10;
+    if detects() && LIVE.get() > 1 && annotations::looks_at(current()) {
+        hooks::wrote(block, size.min(MOST), code);
+        // The first write of the program itself says more, and replaces it.
+        clock::tick();
+    }
+}
+
 unsafe fn begins(block: *mut u8, size: usize, code: usize) -> *mut u8 {
+    let code = asks_at(code);
     if !block.is_null() {
         if DETECTS.get() {
             // All of it: `free` checks all of it too.
@@ -70,6 +94,7 @@ unsafe fn begins(block: *mut u8, size: usize, code: usize) -> *mut u8 {
         }
         schedule::spin::moves_on();
         signals::reentry::enters_library(code);
+        is_written(block as usize, size, code);
         let (wanted, watched) = (schedule::flags() & FLAG_ALLOCATIONS != 0, server::watches(block as usize, size));
         // A call from a library, such as that of `operator new`, is where the program has called the library.
         let code = if in_program(code) || !wanted && !watched { code } else { caller_of(code) };

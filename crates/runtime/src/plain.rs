@@ -118,6 +118,11 @@ unsafe extern "C" fn ends(index: usize, arguments: *const usize, returns_to: *co
     }
 }
 
+/// Whether that is code of the runtime.
+pub(crate) fn is_own_code(code: usize) -> bool {
+    (&raw const rh_text_begin as usize..&raw const rh_text_end as usize).contains(&code)
+}
+
 /// Where the executable has its code: first address and the one behind the last.
 static CODE: Global<(usize, usize)> = Global::new((0, 0));
 
@@ -136,7 +141,6 @@ unsafe fn place(returns_to: *const usize) -> Option<usize> {
     if words > WORDS {
         return None;
     }
-    let runtime = &raw const rh_text_begin as usize..&raw const rh_text_end as usize;
     // The stack can contain any number: it must be known to have code before it can be used.
     const LONGEST_CALL: usize = 7;
     let (begin, end) = CODE.get();
@@ -145,9 +149,7 @@ unsafe fn place(returns_to: *const usize) -> Option<usize> {
         let before = |bytes: usize| *((code - bytes) as *const u8);
         before(5) == 0xe8 || (2..=LONGEST_CALL).any(|bytes| before(bytes) == 0xff && before(bytes - 1) >> 3 & 7 == 2)
     };
-    (0..words)
-        .map(|at| *returns_to.add(at))
-        .find(|&word| code.contains(&word) && !runtime.contains(&word) && is_call(word))
+    (0..words).map(|at| *returns_to.add(at)).find(|&word| code.contains(&word) && !is_own_code(word) && is_call(word))
 }
 
 /// `struct dl_phdr_info`
@@ -267,6 +269,11 @@ unsafe fn point(slot: usize, name: &CStr) {
     const READ_WRITE: usize = 3;
     const PAGE: usize = 4096;
     let Some(index) = FUNCTIONS.iter().position(|known| *known == name) else { return };
+    let (begin, end) = CODE.get();
+    if (begin..end).contains(&*(slot as *const usize)) {
+        // The program has a function of this name, which the library is meant to call.
+        return;
+    }
     if sys::call(MPROTECT, slot & !(PAGE - 1), PAGE, READ_WRITE, 0) == 0 {
         *(slot as *mut usize) = &raw const rh_plain_stubs[index] as usize;
     }

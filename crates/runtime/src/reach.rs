@@ -5,6 +5,7 @@
 //! there is one thread: it is ordered with everything that other threads did before, or will do.
 
 use crate::schedule;
+use crate::signals::cancel;
 use crate::thread::{LIVE, current};
 use crate::world::{cells, copies, files};
 use crate::{Global, free, log, modules, outcome, server};
@@ -73,6 +74,9 @@ pub(crate) unsafe extern "C" fn reached(
     }
     if effect.is_about_files() {
         let name = CStr::from_ptr(description.add(1) as *const c_char).to_bytes();
+        if matches!(name, b"dprintf" | b"vdprintf" | b"__dprintf_chk" | b"__vdprintf_chk") {
+            cancel::note_at(code);
+        }
         let call = files::Call { effect, name, arguments: [first, second], place: (code, object) };
         files::used(&call);
     } else if effect.is_about_descriptors() {

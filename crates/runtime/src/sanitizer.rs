@@ -7,9 +7,9 @@ use crate::hooks::announced;
 use crate::sync::futex;
 use crate::thread::current;
 use crate::tsan::{NO_FRAME, site_of};
-use crate::{Global, annotations};
+use crate::{Global, annotations, log};
 use core::arch::global_asm;
-use core::ffi::{c_char, c_int, c_uint, c_void};
+use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use racehunter_abi::Kind;
 
 unsafe extern "C" {
@@ -122,6 +122,7 @@ without_effect! {
     __tsan_get_report_unique_tid() -> c_int = 0;
     __tsan_get_alloc_stack() -> c_int = 0;
     __tsan_locate_address() -> *const c_char = c"".as_ptr();
+    RunningOnValgrind() -> c_int = 0;
     AnnotateFlushExpectedRaces(_file: *const c_char, _line: c_int);
     __sanitizer_acquire_crash_state() -> c_int = 0;
     __sanitizer_get_module_and_offset_for_pc() -> c_int = 0;
@@ -237,15 +238,20 @@ unsafe extern "C" fn __tsan_java_move(_from: usize, to: usize, size: usize) {
 
 // A barrier that orders threads in time, and nothing that they do: for tests of detectors.
 
-#[repr(C)]
-struct Barrier {
-    needed: u32,
-    arrived: u32,
+/// Low bits of a barrier: how many threads it takes. The others count arrivals.
+///
+/// All of it fits into four bytes, which is what newer versions of the interface reserve for it.
+const THREAD_BITS: u32 = 10;
+const ARRIVAL: u32 = 1 << THREAD_BITS;
+
+/// How many times a barrier was full.
+fn round(barrier: u32) -> u32 {
+    (barrier >> THREAD_BITS) / (barrier & (ARRIVAL - 1)).max(1)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn __tsan_testonly_barrier_init(barrier: *mut Barrier, needed: c_uint) {
-    *barrier = Barrier { needed, arrived: 0 };
+unsafe extern "C" fn __tsan_testonly_barrier_init(barrier: *mut u32, needed: c_uint) {
+    *barrier = needed & (ARRIVAL - 1);
 }
 
 #[unsafe(naked)]
@@ -254,30 +260,56 @@ unsafe extern "C" fn __tsan_testonly_barrier_wait() {
     core::arch::naked_asm!("mov rsi, [rsp]", "jmp {}", sym meet)
 }
 
-unsafe extern "C" fn meet(barrier: *mut Barrier, code: usize) {
+unsafe extern "C" fn meet(barrier: *mut u32, code: usize) {
     const WAIT: usize = 0;
     const WAKE: usize = 1;
-    let arrived = &raw mut (*barrier).arrived;
-    let needed = (*barrier).needed.max(1);
-    let round = *arrived / needed;
-    *arrived += 1;
+    let began = round(*barrier);
+    *barrier = (*barrier).wrapping_add(ARRIVAL);
     (*current()).ignores_order += 1;
-    if *arrived / needed != round {
-        futex::operate(arrived as usize, WAKE, usize::MAX >> 33, 0, 0, 0, code);
+    if round(*barrier) != began {
+        futex::operate(barrier as usize, WAKE, usize::MAX >> 33, 0, 0, 0, code);
     }
     loop {
-        let seen = arrived.read_volatile();
-        if seen / needed != round {
+        let seen = barrier.read_volatile();
+        if round(seen) != began {
             break;
         }
-        futex::operate(arrived as usize, WAIT, seen as usize, 0, 0, 0, code);
+        futex::operate(barrier as usize, WAIT, seen as usize, 0, 0, 0, code);
     }
     (*current()).ignores_order -= 1;
+}
+
+/// How many instrumented functions the running thread is in.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __tsan_testonly_shadow_stack_current_size() -> usize {
+    let mut frames = 0;
+    log::frames_of(current(), |_| {
+        frames += 1;
+        true
+    });
+    frames
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __sanitizer_internal_memmove(to: *mut u8, from: *const u8, len: usize) -> *mut u8 {
     memmove(to, from, len)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __sanitizer_internal_memcpy(to: *mut u8, from: *const u8, len: usize) -> *mut u8 {
+    memmove(to, from, len)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __sanitizer_internal_memset(to: *mut u8, byte: c_int, len: usize) -> *mut u8 {
+    core::ptr::write_bytes(to, byte as u8, len);
+    to
+}
+
+/// Questions about the detector that dynamic annotations ask.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ThreadSanitizerQuery(question: *const c_char) -> *const c_char {
+    if CStr::from_ptr(question) == c"pure_happens_before" { c"1".as_ptr() } else { c"0".as_ptr() }
 }
 
 // Hooks around system calls that the program makes itself.

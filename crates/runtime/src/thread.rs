@@ -93,6 +93,8 @@ pub(crate) struct Thread {
     pub ends_by: EndsBy,
     /// A signal handler ran during the current wait, which it ends.
     pub interrupted: bool,
+    /// That handler was installed to restart calls.
+    pub restarts: bool,
     /// The current wait ends for no reason.
     pub for_nothing: bool,
     /// Whether it is to be cancelled.

@@ -102,7 +102,7 @@ const THREADS: &str = "
     pthread_attr_setguardsize:0 pthread_attr_getguardsize:01 pthread_attr_setscope:0 pthread_attr_setinheritsched:0
     pthread_attr_setschedpolicy:0 pthread_attr_setschedparam:01 pthread_attr_setaffinity_np:02 pthread_getattr_np:1
     pthread_mutexattr_init:0 pthread_mutexattr_destroy:0 pthread_mutexattr_settype:0 pthread_mutexattr_gettype:01
-    pthread_mutexattr_setpshared:0 pthread_mutexattr_setrobust:0 pthread_mutexattr_setrobust_np:0
+    pthread_mutexattr_setpshared:0 pthread_mutexattr_setrobust:0 pthread_mutexattr_setrobust_np:0 pthread_mutexattr_getrobust_np:01
     pthread_mutexattr_setprotocol:0 pthread_mutexattr_setprioceiling:0
     pthread_condattr_init:0 pthread_condattr_destroy:0 pthread_condattr_setclock:0 pthread_condattr_setpshared:0
     pthread_rwlockattr_init:0 pthread_rwlockattr_destroy:0 pthread_rwlockattr_setkind_np:0 pthread_rwlockattr_setpshared:0
@@ -118,12 +118,13 @@ const SIGNALS: &str = "
     sighold sigrelse sigblock sigsetmask siggetmask sigpause __sigpause __xpg_sigpause gsignal
     sigsuspend:0 pause sigwait:01 sigwaitinfo:01 sigtimedwait:012 kill killpg raise pthread_kill tgkill sigqueue
     pthread_sigqueue sigaltstack:01 abort sigemptyset:0 sigfillset:0 sigaddset:0 sigdelset:0 sigismember:0
+    sigandset:012 sigorset:012 sigisemptyset:0
     setjmp:0 _setjmp:0 sigsetjmp:0 __sigsetjmp:0 longjmp:0 _longjmp:0 siglongjmp:0 __longjmp_chk:0
     timer_create:12 timerfd_create alarm ualarm setitimer:12 timer_settime:23 timer_delete timerfd_settime:23";
 
 /// Clocks are virtual, and the same in every execution. Broken-down time is memory; the time zone is read at the start.
 const TIME: &str = "
-    nanosleep:01 clock_nanosleep:23 usleep sleep clock_gettime clock_getres:1 gettimeofday:1 time timespec_get clock
+    nanosleep:01 clock_nanosleep:23 usleep sleep clock_gettime clock_getres:1 clock_getcpuclockid:1 pthread_getcpuclockid:1 gettimeofday:1 time timespec_get clock
     times:0 difftime gmtime_r:01 localtime_r:01 timegm:0 mktime:0 strftime:023 asctime_r:01 ctime_r:01
     _ZNSt6chrono3_V212system_clock3nowEv _ZNSt6chrono3_V212steady_clock3nowEv
     _ZNSt11this_thread11__sleep_forENSt6chrono8durationIlSt5ratioILl1ELl1EEEENS1_IlS2_ILl1ELl1000000000EEEE";
@@ -131,7 +132,7 @@ const TIME: &str = "
 /// Blocks of memory and mappings.
 const MEMORY: &str = "
     malloc calloc realloc reallocarray memalign aligned_alloc posix_memalign valloc pvalloc free cfree malloc_usable_size
-    malloc_trim mallopt mmap madvise posix_madvise mlock munlock mlockall munlockall
+    free_sized free_aligned_sized     malloc_trim mallopt mmap madvise posix_madvise mlock munlock mlockall munlockall
     _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t _ZdlPvRKSt9nothrow_t
     _ZdaPvRKSt9nothrow_t _ZnwmSt11align_val_t _ZnamSt11align_val_t _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t
     _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t _ZnwmSt11align_val_tRKSt9nothrow_t _ZnamSt11align_val_tRKSt9nothrow_t";
@@ -262,7 +263,7 @@ const KERNEL: &str = "
     chroot prctl setuid setgid seteuid setegid
     ioctl sethostname setsid setpgid tcgetattr tcsetattr shmget shmctl shmdt semget semctl
     msgget msgctl mq_open mq_close mq_unlink sysinfo klogctl personality ptrace quotactl mount umount
-    statvfs:01 statfs:01 fstatfs:1 fstatvfs:1 sched_rr_get_interval inotify_init inotify_add_watch fanotify_init userfaultfd";
+    statvfs:01 statfs:01 fstatfs:1 fstatvfs:1 sched_rr_get_interval inotify_init inotify_init1 inotify_rm_watch inotify_add_watch fanotify_init userfaultfd";
 
 /// Process state that the kernel keeps, and the names of all files: all of it is one object, which has a model.
 const PROCESS_STATE: &str = "

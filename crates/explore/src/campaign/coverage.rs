@@ -145,6 +145,9 @@ impl Campaign<'_> {
         if has(Escape::Keys) {
             assumes.push("the keys of hash maps that were drawn".to_owned());
         }
+        if has(Escape::Iteration) {
+            assumes.push("a failure shows inside of the loop, and not in what `main` returns after it".to_owned());
+        }
         if has(Escape::Reused) {
             assumes.push("no reuse of handles: a new thread has none of a thread that is over".to_owned());
         }

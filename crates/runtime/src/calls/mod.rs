@@ -12,9 +12,9 @@ mod routines;
 use crate::atomics::atomic_update;
 use crate::schedule::spin;
 use crate::signals::cancel;
-use crate::{free, hooks, io, log, schedule};
+use crate::{free, hooks, io, schedule};
 use core::ffi::{CStr, c_char};
-use racehunter_abi::{Escape, Kind, UNMODELLED_CANCELLATION, UNMODELLED_FUNCTION};
+use racehunter_abi::Kind;
 use racehunter_sight::models::{self, Condition, Direction, Length, Part, Place, Touch};
 
 unsafe extern "C" {
@@ -92,10 +92,10 @@ impl Call {
                 Condition::Positive => self.result > 0,
             };
         let Some(address) = self.place(&touch.place).filter(|_| happens) else { return };
-        if matches!(touch.place, Place::Stream(_)) && cancel::is_pending() {
-            // Whether the function reaches a cancellation point depends on what is in its buffer.
-            let what = UNMODELLED_FUNCTION + UNMODELLED_CANCELLATION;
-            log::escape(Escape::Unmodelled, self.code, what as usize, 0);
+        if matches!(touch.place, Place::Stream(_) | Place::Variable("stdin" | "stdout" | "stderr"))
+            && !self.has_returned
+        {
+            cancel::note_at(self.code);
         }
         if matches!(touch.place, Place::Hidden(_)) && touch.direction != Direction::Read {
             // A loop around such a call is not in the same state again.

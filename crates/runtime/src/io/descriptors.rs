@@ -1,8 +1,8 @@
 //! Making, copying and closing file descriptors.
 
 use super::channels::{self, Descriptor};
-use super::sockets;
 use super::{EINTR, POLLIN, PollFd, Probe, Request, Watch, changed, finish, locks, log_event, touch};
+use super::{elsewhere, sockets};
 use crate::schedule::{self, point, spin};
 use crate::signals::cancel;
 use crate::sync::{interpose, interpose_cancellable};
@@ -138,7 +138,11 @@ unsafe extern "C" fn open_at(directory: i32, path: usize, flags: i32, mode: u32,
     }
     let call = |flags: i32| sys::call(OPENAT, directory as isize as usize, path, flags as usize, mode as usize);
     let waits = matches!(flags & ACCESS, 0 | WRITE_ONLY) && flags & NONBLOCK == 0;
-    let fd = match is_fifo(directory, path) {
+    let is_fifo = is_fifo(directory, path);
+    if is_fifo {
+        elsewhere::fifo(directory, path, code);
+    }
+    let fd = match is_fifo {
         true if waits => open_fifo(flags & ACCESS == WRITE_ONLY, code, || call(flags | NONBLOCK)),
         true => open_fifo_at_once(code, || call(flags)),
         false => call(flags),
@@ -149,7 +153,7 @@ unsafe extern "C" fn open_at(directory: i32, path: usize, flags: i32, mode: u32,
     finish(fd) as i32
 }
 
-unsafe fn is_fifo(directory: i32, path: usize) -> bool {
+pub(super) unsafe fn is_fifo(directory: i32, path: usize) -> bool {
     let mut stat = [0_u64; 18];
     sys::call(NEWFSTATAT, directory as isize as usize, path, stat.as_mut_ptr() as usize, 0) >= 0
         && stat[3] as u32 & 0o170_000 == 0o010_000

@@ -1,6 +1,7 @@
 //! Sockets: connections, messages, and which channel a socket belongs to.
 
 use super::channels::{self, Descriptor, key};
+use super::elsewhere;
 use super::transfer::{Piece, transfer};
 use super::{
     EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, changed, client, descriptors, finish, log_event, never_waits,
@@ -163,7 +164,8 @@ unsafe fn connected(local: &Address, peer: &Address, own: u64) -> usize {
     channel
 }
 
-unsafe extern "C" fn make(family: i32, kind: i32, protocol: i32, _code: usize) -> i32 {
+unsafe extern "C" fn make(family: i32, kind: i32, protocol: i32, code: usize) -> i32 {
+    elsewhere::socket(family, code);
     let fd = sys::call(SOCKET, family as usize, kind as usize, protocol as usize, 0);
     if fd >= 0 {
         channels::made_socket(fd as i32);

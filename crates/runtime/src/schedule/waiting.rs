@@ -95,6 +95,7 @@ unsafe fn begin_wait(t: *mut Thread, waiting: Waiting) {
     (*t).timed_out = false;
     (*t).interrupted = false;
     (*t).for_nothing = false;
+    (*t).restarts = false;
     (*t).ends_by = waiting.ends_by;
     (*t).deadline = waiting.deadline.map_or(Deadline::NEVER, time::not_before_now);
     await_object(t, waiting.wait, waiting.object);

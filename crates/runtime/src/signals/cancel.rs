@@ -8,8 +8,8 @@
 use crate::schedule::{EndsBy, now, point, stop_awaiting, wake};
 use crate::sync::{EINVAL, ESRCH, handles, interpose_cancellable};
 use crate::thread::{CURRENT, State, Thread, any_by_handle, current};
-use crate::{Global, free, log, schedule};
-use racehunter_abi::{Kind, Record, Wait, detail};
+use crate::{Global, free, log, schedule, server};
+use racehunter_abi::{Escape, Kind, Record, UNMODELLED_CANCELLATION, UNMODELLED_FUNCTION, Wait, detail};
 
 interpose_cancellable! {
     pthread_cancel => cancel, "rsi";
@@ -30,11 +30,6 @@ const RESULT: usize = usize::MAX;
 /// Whether the thread has to leave at its next cancellation point.
 unsafe fn is_due(t: *const Thread) -> bool {
     (*t).cancellation.is_due()
-}
-
-/// Whether the running thread has to leave at its next cancellation point.
-pub(crate) unsafe fn is_pending() -> bool {
-    schedule::running() && !free::is_on() && is_due(current())
 }
 
 /// Whether the current wait of the thread ends because it is cancelled.
@@ -69,13 +64,31 @@ fn is_used() -> bool {
     mark != 0
 }
 
+/// Whether threads are scheduled here. Without a controller they always are.
+fn is_at_work() -> bool {
+    (schedule::running() || !server::has_controller()) && !free::is_on()
+}
+
 /// A cancellation point that is not a scheduling point otherwise: returns whether the running thread leaves here.
 pub(crate) unsafe fn acts_at(code: usize) -> bool {
-    if !is_used() || !schedule::running() || free::is_on() {
+    if !is_used() || !is_at_work() {
         return false;
     }
     test(code);
     CANCELLED.get() != 0
+}
+
+/// A function on a stream, or one that is made of them. Whether it reaches a cancellation point depends on what is in its buffer:
+/// the schedule explores both orders of this place and of a request, and the thread stays, which is noted.
+pub(crate) unsafe fn note_at(code: usize) {
+    if !is_used() || !is_at_work() || (*current()).cancellation.is_disabled() {
+        return;
+    }
+    look(code);
+    if is_due(current()) {
+        let what = UNMODELLED_FUNCTION + UNMODELLED_CANCELLATION;
+        log::escape(Escape::Unmodelled, code, what as usize, 0);
+    }
 }
 
 /// Runs what is a cancellation point only when a program calls it by its name.
@@ -137,12 +150,16 @@ unsafe extern "C" fn cancel(handle: usize, code: usize) -> i32 {
 }
 
 unsafe extern "C" fn test(code: usize) {
-    if (*current()).cancellation.is_disabled() {
-        return;
+    if !(*current()).cancellation.is_disabled() {
+        look(code);
+        acts();
     }
+}
+
+/// The order of this place and of a request matters.
+unsafe fn look(code: usize) {
     let n = point(code);
     log::event(Kind::Cancel, n, CURRENT.get() as usize, 0, detail::CANCEL_TESTED);
-    acts();
 }
 
 unsafe extern "C" fn set_state(state: i32, old: *mut i32, _code: usize) -> i32 {

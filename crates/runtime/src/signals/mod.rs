@@ -226,6 +226,7 @@ impl InterruptedWait {
         (*t).ends_by = self.ends_by;
         let ends = self.ends_by.by_handler(restarts);
         (*t).interrupted = self.interrupted || ran && ends;
+        (*t).restarts = restarts;
         if self.pending == Wait::Nothing {
             return;
         }

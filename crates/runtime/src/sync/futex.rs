@@ -53,13 +53,23 @@ unsafe extern "C" fn gettid() -> i32 {
 }
 
 unsafe fn wait(at: usize, value: u32, bits: u32, deadline: Option<Deadline>, code: usize) -> i32 {
+    loop {
+        // The kernel makes the call again after a handler that was installed to restart, unless it has a time limit.
+        if let Some(result) = wait_once(at, value, bits, deadline, code) {
+            return result;
+        }
+    }
+}
+
+/// Returns nothing if the call is to be made again.
+unsafe fn wait_once(at: usize, value: u32, bits: u32, deadline: Option<Deadline>, code: usize) -> Option<i32> {
     const NO_MUTEX: usize = 0;
     let chooses = schedule::chooses_wakeups();
     let (again, before) = (chooses && spin::waits_again(at, NO_MUTEX, code), schedule::switches());
     let n = point(code);
     if *(at as *const u32) != value {
         log::event(Kind::FutexWait, n, at, 0, detail::FUTEX_CHANGED);
-        return fail(EAGAIN);
+        return Some(fail(EAGAIN));
     }
     // Others may have gone first.
     let again = again && schedule::switches() == before;
@@ -73,18 +83,18 @@ unsafe fn wait(at: usize, value: u32, bits: u32, deadline: Option<Deadline>, cod
     (*t).ticket = next_ticket();
     let waiting = Waiting { wait: Wait::Futex, object: at, deadline, ends_by: EndsBy::ANY_SIGNAL };
     match wait_until(waiting, Cause::Blocked) {
-        End::TimedOut => return fail(ETIMEDOUT),
+        End::TimedOut => return Some(fail(ETIMEDOUT)),
         // For no reason.
         End::Interrupted if (*t).for_nothing => {
             spin::woken_for_nothing(schedule::switches());
-            return 0;
+            return Some(0);
         }
-        // A thread that waits on a futex checks it again, so it does not matter whether the call would be restarted.
-        End::Interrupted | End::Cancelled => return fail(EINTR),
+        End::Interrupted if (*t).restarts && deadline.is_none() => return None,
+        End::Interrupted | End::Cancelled => return Some(fail(EINTR)),
         End::Done => {}
     }
     clock::acquire(&(*objects::get(Wait::Futex, at)).clock);
-    0
+    Some(0)
 }
 
 unsafe fn waiter(at: usize, bits: u32) -> Option<*mut Thread> {

@@ -83,6 +83,9 @@ functions! {
     set_buffer = c"setbuf";
     set_sized_buffer = c"setbuffer";
     open_stream = c"fdopen";
+    open_named_stream = c"fopen";
+    reopen_stream = c"freopen";
+    open_temporary_stream = c"tmpfile";
     close_stream = c"fclose";
     close_process = c"pclose";
     underflow = c"__underflow";

@@ -7,12 +7,13 @@ use super::paths::{self, HERE};
 use super::view;
 use super::{files, random};
 use crate::io::{channels, finish, touch};
-use crate::sync::interpose;
+use crate::signals::cancel;
+use crate::sync::{interpose, interpose_cancellable};
 use crate::sys;
 use core::ffi::{CStr, c_char};
 use racehunter_abi::Kind;
 
-interpose! {
+interpose_cancellable! {
     mkstemp => make_file, "rsi";
     mkstemp64 => make_file, "rsi";
     mkostemp => make_file_with, "rdx";
@@ -21,6 +22,9 @@ interpose! {
     mkstemps64 => make_file_before, "rdx";
     mkostemps => make_file_before_with, "rcx";
     mkostemps64 => make_file_before_with, "rcx";
+}
+
+interpose! {
     mkdtemp => make_directory, "rsi";
     mktemp => find_name, "rsi";
 }
@@ -62,6 +66,9 @@ unsafe extern "C" fn make_file_before_with(template: *mut c_char, behind: i32, f
     const OPENAT: usize = 257;
     const ACCESS: usize = 3;
     const CREATE_READ_WRITE: usize = 0o302;
+    if cancel::acts_at(code) {
+        return -1;
+    }
     let flags = flags as usize & !ACCESS | CREATE_READ_WRITE;
     let open = |path: usize| sys::call(OPENAT, HERE as isize as usize, path, flags, 0o600);
     let fd = make(template, behind.max(0) as usize, code, open);

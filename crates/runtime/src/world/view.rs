@@ -186,6 +186,12 @@ unsafe fn is_covered(parent: &Path) -> bool {
     view.covered[..view.count].iter().any(|known| parent.is_in(known.text()))
 }
 
+/// Whether what is at a path is private to the execution.
+pub(crate) unsafe fn has(directory: i32, path: usize) -> bool {
+    let parent = Place::open(directory, path).and_then(|place| paths::of_descriptor(place.0)?.parent());
+    parent.is_some_and(|parent| is_covered(&parent))
+}
+
 /// Whether a path refers to a directory that is itself covered: the kernel neither removes nor renames one.
 unsafe fn leads_to_covered(directory: i32, path: &CStr) -> bool {
     let view = &*VIEW.ptr();
