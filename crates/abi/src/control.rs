@@ -394,12 +394,12 @@ impl Checksum {
         if matches!(record.kind, crate::Kind::Value) {
             return self;
         }
-        let small = u64::from(record.thread) | u64::from(record.stack) << 32;
+        let small = u64::from(record.thread.0) | u64::from(record.stack) << 32;
         let bytes = [record.kind as u8, record.size, record.detail, record.reserved];
         let last = u64::from(record.site) | u64::from(u32::from_le_bytes(bytes)) << 32;
         // Independent of each other, so that they take little time.
-        let sum = record.index.wrapping_mul(MIX)
-            ^ record.code.wrapping_mul(MIX.rotate_left(9))
+        let sum = record.index.0.wrapping_mul(MIX)
+            ^ record.code.0.wrapping_mul(MIX.rotate_left(9))
             ^ record.object.wrapping_mul(MIX.rotate_left(21) | 1)
             ^ record.extra.wrapping_mul(MIX.rotate_left(33) | 1)
             ^ small.wrapping_mul(MIX.rotate_left(45) | 1)

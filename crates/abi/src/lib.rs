@@ -30,11 +30,13 @@
 pub mod control;
 pub mod detail;
 mod file;
+mod ids;
 mod record;
 mod state;
 mod unmodelled;
 
 pub use file::{File, FileKind, FileOperation, descriptor_at, descriptor_cell};
+pub use ids::{Address, CodeAddress, EventNumber, SiteId, ThreadId, ThreadPath};
 pub use record::{
     Cause, Escape, Kind, Misuse, RawRecord, Record, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS,
     TRACES_OF_PROCESSES, Wait,
@@ -81,14 +83,14 @@ pub const MAIN_PATH: u64 = 1;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Switch {
-    /// Number of the event that `to` performs.
-    pub at: u64,
+    /// The event that `to` performs.
+    pub at: EventNumber,
     /// The thread that performs it.
-    pub to: u32,
+    pub to: ThreadId,
     /// The thread that was running when the decision was made. A plan that finds another one has diverged.
-    pub from: u32,
-    /// Where `from` stood (see [`Record::code`]), or 0 when it is not known. Another place means divergence.
-    pub code: u64,
+    pub from: ThreadId,
+    /// Where `from` stood (see [`Record::code`]), if that is known. Another place means divergence.
+    pub code: CodeAddress,
 }
 
 #[cfg(test)]

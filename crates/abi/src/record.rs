@@ -1,5 +1,7 @@
 //! One line of an execution's log.
 
+use crate::{CodeAddress, EventNumber, ThreadId};
+
 /// One entry of the log of an execution.
 ///
 /// Event kinds (`kind.is_event()`) are operations of the program; the others tell how the scheduler got from one
@@ -8,17 +10,17 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Record {
     /// Number of the event, or of the event that is decided about. See the crate documentation.
-    pub index: u64,
+    pub index: EventNumber,
     /// Return address of the instrumentation hook or library call. Addresses inside the executable are relative to
     /// its load address, so that they mean the same in every run.
-    pub code: u64,
+    pub code: CodeAddress,
     /// Address of the memory or synchronisation object; for [`Kind::Create`], [`Kind::Join`] and [`Kind::Switch`]
     /// the other thread's number.
     pub object: u64,
     /// A second value: the condition variable's mutex, the pieces of a range, the size of an allocation.
     pub extra: u64,
     /// The thread: its number in order of creation, 0 is `main`.
-    pub thread: u32,
+    pub thread: ThreadId,
     /// Word offset of the call stack and held locks in the stack area, 0 when none was taken.
     pub stack: u32,
     /// Site number + 1 of the instrumented instruction, 0 when the event did not come from our instrumentation.
@@ -46,7 +48,7 @@ impl Record {
             matches!(self.kind, Kind::Create | Kind::Join | Kind::Switch | Kind::BlockedSet | Kind::WokenSet);
         // Accesses can have any address and length, just before they crash.
         let is_block = matches!(self.kind, Kind::Allocated);
-        (self.thread as u64) < MOST
+        (self.thread.0 as u64) < MOST
             && !(about_thread && self.object >= MOST)
             && !(is_block && self.object.checked_add(self.extra).is_none())
     }
@@ -90,7 +92,19 @@ impl RawRecord {
         let [thread, stack, site] = self.halves;
         let [kind, size, detail, reserved] = self.bytes;
         let Some(kind) = Kind::from_byte(kind) else { return None };
-        let record = Record { index, code, object, extra, thread, stack, site, kind, size, detail, reserved };
+        let record = Record {
+            index: EventNumber(index),
+            code: CodeAddress(code),
+            object,
+            extra,
+            thread: ThreadId(thread),
+            stack,
+            site,
+            kind,
+            size,
+            detail,
+            reserved,
+        };
         if record.is_plausible() { Some(record) } else { None }
     }
 }

@@ -27,7 +27,7 @@ pub fn uncontrolled(symbols: &Symbols, escaped: &[Escaped]) -> Vec<Uncontrolled>
 }
 
 fn translate(symbols: &Symbols, escaped: &Escaped) -> Uncontrolled {
-    let frames = if escaped.code == 0 { Vec::new() } else { symbols.frames(escaped.code) };
+    let frames = if escaped.code.is_known() { symbols.frames(escaped.code.0) } else { Vec::new() };
     let frame = own_frame(&frames).and_then(|own| frames.get(own));
     Uncontrolled {
         what: name(symbols, escaped).to_owned(),

@@ -28,8 +28,8 @@ use racehunter_analyses::simplify;
 use racehunter_explore::{Bug, Descriptor, Effort, Execution, Executor, ExecutorError, Outcome, Plan, Switch};
 use racehunter_finding::{Finding, Held, Object, Schedule, ScheduledSwitch, Site, fingerprint};
 use racehunter_log::{
-    AccessMode, Entry, Escape, Event, EventNumber, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS,
-    TRACES_OF_PROCESSES,
+    AccessMode, CodeAddress, Entry, Escape, Event, EventNumber, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS,
+    TRACES_OF_PROCESSES, ThreadId, ThreadPath,
 };
 use racehunter_report::messages;
 use racehunter_symbols::Symbols;
@@ -408,15 +408,22 @@ fn run_one(executor: &mut dyn Executor, plan: &Plan) -> Result<Execution, Execut
     executions.pop().ok_or_else(|| ExecutorError("no execution for a plan".to_owned()))
 }
 
+/// Switches in the form in which findings have them.
+#[must_use]
+pub fn stored_switches(switches: &[Switch]) -> Vec<ScheduledSwitch> {
+    let stored =
+        |&Switch { at, to, from, code }: &Switch| ScheduledSwitch { at: at.0, to: to.0, from: from.0, code: code.0 };
+    switches.iter().map(stored).collect()
+}
+
 fn schedule(plan: &Plan) -> Schedule {
-    let switches =
-        plan.switches.iter().map(|&Switch { at, to, from, code }| ScheduledSwitch { at, to, from, code }).collect();
+    let switches = stored_switches(&plan.switches);
     let stop_after = Some(plan.max_events).filter(|&events| events < Plan::default().max_events);
     let held = plan.provoke.iter().flat_map(|pair| pair.iter());
     let held: Vec<Held> = held
         .map(|Descriptor { code, path, callers, nth }| Held {
-            code: *code,
-            path: *path,
+            code: code.0,
+            path: path.map(u64::from),
             callers: callers.clone(),
             nth: *nth,
         })
@@ -428,13 +435,18 @@ fn schedule(plan: &Plan) -> Schedule {
 /// The plan that follows a stored schedule.
 #[must_use]
 pub fn plan_of(schedule: &Schedule) -> Plan {
-    let switches =
-        schedule.switches.iter().map(|&ScheduledSwitch { at, to, from, code }| Switch { at, to, from, code }).collect();
+    let switch = |&ScheduledSwitch { at, to, from, code }: &ScheduledSwitch| Switch {
+        at: EventNumber(at),
+        to: ThreadId(to),
+        from: ThreadId(from),
+        code: CodeAddress(code),
+    };
+    let switches = schedule.switches.iter().map(switch).collect();
     let replay = Plan::replay(switches);
     let max_events = schedule.stop_after.unwrap_or(replay.max_events);
     let access = |held: &Held| {
         let Held { code, path, callers, nth } = held.clone();
-        Descriptor { code, path, callers, nth }
+        Descriptor { code: CodeAddress(code), path: path.map(ThreadPath), callers, nth }
     };
     let provoke = match &schedule.held[..] {
         [first, second] => Some(Box::new([access(first), access(second)])),
@@ -491,14 +503,14 @@ fn describe_assertion(
     finding.kind = racehunter_finding::Kind::Assertion;
     finding.message = messages::assertion(message);
     let Some((entry, _)) = places.execution.thread_states().next() else {
-        finding.sites.push(Site { file: file.to_owned(), line, ..places.bare(0) });
+        finding.sites.push(Site { file: file.to_owned(), line, ..places.bare(CodeAddress::UNKNOWN) });
         return None;
     };
     finding.sites.push(places.site(entry, "assert", 0));
     Culprit::state(entry.number())
 }
 
-fn describe_crash(places: &Places<'_>, signal: u32, code: u64, finding: &mut Finding) -> Option<Culprit> {
+fn describe_crash(places: &Places<'_>, signal: u32, code: CodeAddress, finding: &mut Finding) -> Option<Culprit> {
     finding.kind = racehunter_finding::Kind::Crash;
     let fault = match places.execution.outcome {
         Outcome::Crashed { signal: 7 | 11, fault } => Some(fault),

@@ -4,18 +4,16 @@
 //! of the block, one of another thread, one more of the block, to memory that they have in common.
 
 use crate::Error;
-use racehunter_explain::plan_of;
+use racehunter_explain::{plan_of, stored_switches};
 use racehunter_explore::{Execution, Executor as _, Observe, Plan};
-use racehunter_finding::{Finding, Schedule, ScheduledSwitch};
+use racehunter_finding::{Finding, Schedule};
 use racehunter_launch::Processes;
 use racehunter_log::{Access, Entry};
 
 /// The schedule of a plan that leads to an event. What comes after that is not of interest.
 pub(crate) fn schedule(plan: &Plan, last: u64) -> Schedule {
-    let switches = plan.switches.iter();
-    let switches =
-        switches.map(|switch| ScheduledSwitch { at: switch.at, to: switch.to, from: switch.from, code: switch.code });
-    Schedule { switches: switches.collect(), spurious: false, stop_after: Some(last + 1), ..Schedule::default() }
+    let switches = stored_switches(&plan.switches);
+    Schedule { switches, spurious: false, stop_after: Some(last + 1), ..Schedule::default() }
 }
 
 /// Runs the schedule of such a finding.

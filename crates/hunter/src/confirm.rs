@@ -110,7 +110,7 @@ impl Confirmer<'_> {
                     Some(execution) if blocks::shows(&execution, &finding) => continue,
                     Some(Execution { outcome: Outcome::Diverged(at), .. }) => {
                         self.diverged += 1;
-                        divergence(recording, &schedule, at)
+                        divergence(recording, &schedule, at.0)
                     }
                     _ => NotShown::OtherAccesses,
                 };
@@ -140,7 +140,7 @@ impl Confirmer<'_> {
     ) -> Result<Tried, Error> {
         if let Outcome::Diverged(at) = execution.outcome {
             self.diverged += 1;
-            return Ok(Tried::NotShown(divergence(recording, schedule, at), Vec::new()));
+            return Ok(Tried::NotShown(divergence(recording, schedule, at.0), Vec::new()));
         }
         let bugs = execution.bugs();
         let findings = self.findings(execution, observer)?;

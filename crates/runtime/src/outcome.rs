@@ -3,14 +3,15 @@
 use crate::io::client;
 use crate::signals::{self, fault};
 use crate::sync::{interpose, owner};
-use crate::thread::{COUNT, CURRENT, INTERNAL, LIVE, State, current, thread};
+use crate::thread::{COUNT, CURRENT, INTERNAL, LIVE, State, current, me, thread, threads};
 use crate::{Global, constructors, debug, endings, escapes, log, rust, schedule, server, start, sys, timers, values};
 use core::ffi::{CStr, c_char};
 use racehunter_abi::control::{
     FLAG_SELECTIVE, MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
     OUTCOME_EXITED, OUTCOME_SNAPSHOT, OUTCOME_UNKNOWN, STATE_DONE, STATE_RUNNING,
 };
-use racehunter_abi::{Cause, Kind, Record, Wait, detail};
+use racehunter_abi::{Cause, EventNumber, Kind, Record, Wait, detail};
+use racehunter_machine::Owner;
 
 /// Exit status of a process that the runtime ended itself; the controller reads the slot instead.
 const ENDED_BY_RUNTIME: i32 = 77;
@@ -42,10 +43,10 @@ unsafe fn write(outcome: u32) {
     start::is_over();
     let slot = server::slot();
     (*slot).outcome = outcome;
-    (*slot).events = schedule::now();
+    (*slot).events = schedule::now().0;
     (*slot).switch_total = schedule::switches();
     (*slot).threads = COUNT.get();
-    (*slot).current = CURRENT.get();
+    (*slot).current = CURRENT.get().0;
     if !(*current()).held.is_empty() {
         (*slot).notes |= NOTE_LOCK_HELD;
     }
@@ -69,7 +70,7 @@ unsafe fn write(outcome: u32) {
 /// waiting.
 unsafe fn thread_states(outcome: u32) {
     let running = CURRENT.get();
-    let others = (0..COUNT.get()).filter(|&n| n != running);
+    let others = threads().filter(|&n| n != running);
     for number in core::iter::once(running).chain(others) {
         let t = thread(number);
         // A timer that waits for its time has no part in anything.
@@ -103,8 +104,8 @@ pub(crate) unsafe fn finish(outcome: u32) -> ! {
 }
 
 /// The plan cannot be followed.
-pub(crate) unsafe fn diverged(n: u64) -> ! {
-    (*server::slot()).diverged_at = n;
+pub(crate) unsafe fn diverged(n: EventNumber) -> ! {
+    (*server::slot()).diverged_at = n.0;
     finish(OUTCOME_DIVERGED)
 }
 
@@ -123,7 +124,7 @@ pub(crate) unsafe fn cuts_off() -> bool {
 
 /// Number + 1 of the thread that ends the program: it runs the `atexit` functions and destructors.
 #[unsafe(link_section = ".data.racehunter")]
-static ENDING: Global<u32> = Global::new(0);
+static ENDING: Global<Owner> = Global::new(Owner::NONE);
 
 /// `main` has returned or `exit` was called. The others go first: what they still do may matter, and after the end of
 /// the process it would be unknown.
@@ -135,13 +136,11 @@ pub(crate) unsafe fn before_end(code: usize) {
     let n = schedule::point(code);
     log::event(Kind::End, n, 0, 0, 0);
     schedule::yield_after();
-    let me = CURRENT.get() + 1;
-    if ENDING.get() == 0 {
-        ENDING.set(me);
-    }
+    let first = ENDING.get().thread().unwrap_or(me());
+    ENDING.set(Owner::of(first));
     // Who comes second never comes back, as in the C library.
-    while ENDING.get() != me {
-        schedule::wait_after(Wait::Join, ENDING.get() as usize - 1, None, Cause::Blocked);
+    while first != me() {
+        schedule::wait_after(Wait::Join, first.index(), None, Cause::Blocked);
     }
 }
 

@@ -108,7 +108,7 @@ pub(crate) unsafe extern "C" fn reached_through(function: usize, code: usize) {
         return;
     }
     *told = (function, code);
-    log::escape(Escape::Foreign, code, log::relative(function) as usize, 0);
+    log::escape(Escape::Foreign, code, log::relative(function).0 as usize, 0);
 }
 
 /// The program hands over a function of its own that others call later: the first function of a thread, a signal handler. Or the
@@ -118,7 +118,7 @@ pub(crate) unsafe fn handed(function: usize, code: usize) {
         return;
     }
     if is_unseen(function) {
-        log::escape(Escape::Foreign, code, log::relative(function) as usize, 0);
+        log::escape(Escape::Foreign, code, log::relative(function).0 as usize, 0);
     }
 }
 

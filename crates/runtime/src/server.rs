@@ -9,7 +9,9 @@ mod children;
 pub(crate) use children::{Status, asks_again, fan_out, has_slot, run_in_copy, take_back, wait_for};
 
 use crate::sync::{keys, real};
-use crate::thread::{__rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread};
+use crate::thread::{
+    __rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread, threads,
+};
 use crate::{
     Global, afterlife, annotations, clock, constructors, fiber, free, hooks, io, kernel, log, modules, outcome, pages,
     schedule, shadow, sites, start, sys, time, timers, watchdog,
@@ -22,7 +24,7 @@ use racehunter_abi::control::{
     REGION_FD, REGION_SIZE, REQUEST_FD, SELECTED, SELECTED_OFFSET, SHARED_FILES, SHARED_NETWORK, SITE_POINT,
     SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
 };
-use racehunter_abi::{FORMAT_VERSION, Record, Switch};
+use racehunter_abi::{FORMAT_VERSION, Record, Switch, ThreadId};
 use racehunter_machine::ClockValue;
 
 unsafe extern "C" {
@@ -148,7 +150,7 @@ pub(crate) fn watches(address: usize, size: usize) -> bool {
 /// Makes the main thread known. The first thing that happens in the process.
 pub(crate) unsafe fn early_init() {
     const HWCAP2: usize = 26;
-    let main = prepare(0);
+    let main = prepare(ThreadId::MAIN);
     COUNT.set(1);
     LIVE.set(1);
     make_ready(main);
@@ -644,7 +646,7 @@ pub(crate) unsafe fn leave() {
     }
     REGION.set(core::ptr::null_mut());
     clock::detect(false);
-    for number in (0..COUNT.get()).filter(|&number| number != CURRENT.get()) {
+    for number in threads().filter(|&number| number != CURRENT.get()) {
         make_unready(thread(number), State::Done);
     }
     LIVE.set(1);

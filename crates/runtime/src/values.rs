@@ -5,7 +5,7 @@
 
 use crate::{Global, log, schedule, sys};
 use racehunter_abi::control::{FLAG_VALUES, VALUE_AFTER, VALUE_BEFORE, VALUE_BYTES};
-use racehunter_abi::{Kind, Record};
+use racehunter_abi::{EventNumber, Kind, Record};
 use racehunter_machine::memory::pieces;
 
 /// A write whose result has to be read.
@@ -14,12 +14,12 @@ struct Owed {
     /// Where the outcome goes: to this and the records after it. Null when nothing is owed.
     record: *mut Record,
     /// The event of the write.
-    index: u64,
+    index: EventNumber,
     address: usize,
     size: usize,
 }
 
-const NOTHING: Owed = Owed { record: core::ptr::null_mut(), index: 0, address: 0, size: 0 };
+const NOTHING: Owed = Owed { record: core::ptr::null_mut(), index: EventNumber::START, address: 0, size: 0 };
 
 #[unsafe(link_section = ".data.racehunter")]
 static OWED: Global<Owed> = Global::new(NOTHING);
@@ -72,7 +72,7 @@ pub(crate) unsafe fn settle() {
 
 /// Like [`settle`], when event `index` is one after the write.
 #[inline]
-pub(crate) unsafe fn settle_before(index: u64) {
+pub(crate) unsafe fn settle_before(index: EventNumber) {
     let owed = OWED.get();
     if !owed.record.is_null() && owed.index < index {
         pay();

@@ -3,7 +3,7 @@
 
 use racehunter_explore::model::{ModelExecutor, Path, Program, Shape, schedules};
 use racehunter_explore::{Execution, Plan, Switch};
-use racehunter_log::{AccessMode, Entry, Event, EventNumber, History};
+use racehunter_log::{AccessMode, CodeAddress, Entry, Event, EventNumber, History, ThreadId};
 use std::collections::{HashMap, HashSet};
 
 /// The execution in which threads perform events in this order.
@@ -11,7 +11,12 @@ fn execution(executor: &mut ModelExecutor, order: &[u32]) -> Execution {
     let (mut switches, mut from) = (Vec::new(), 0);
     for (at, &to) in order.iter().enumerate() {
         if to != from {
-            switches.push(Switch { at: at as u64 + 1, to, from, code: 0 });
+            switches.push(Switch {
+                at: EventNumber(at as u64 + 1),
+                to: ThreadId(to),
+                from: ThreadId(from),
+                code: CodeAddress::UNKNOWN,
+            });
         }
         from = to;
     }

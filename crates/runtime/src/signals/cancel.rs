@@ -115,7 +115,7 @@ pub(super) unsafe fn act_asynchronously(t: *mut Thread) {
 unsafe extern "C" fn cancel(handle: usize, code: usize) -> i32 {
     let Some(t) = by_handle(handle) else { return ESRCH };
     let n = point(code);
-    log::event(Kind::Cancel, n, (*t).number as usize, 0, 0);
+    log::event(Kind::Cancel, n, (*t).number.index(), 0, 0);
     if (*t).state == State::Done {
         return 0;
     }
@@ -137,7 +137,7 @@ unsafe extern "C" fn test(code: usize) {
         return;
     }
     let n = point(code);
-    log::event(Kind::Cancel, n, CURRENT.get() as usize, 0, detail::CANCEL_TESTED);
+    log::event(Kind::Cancel, n, CURRENT.get().index(), 0, detail::CANCEL_TESTED);
     acts();
 }
 
