@@ -21,6 +21,7 @@ mod id;
 pub mod memory;
 pub mod plan;
 pub mod ready;
+pub mod scope;
 pub mod socket;
 pub mod spin;
 pub mod sync;

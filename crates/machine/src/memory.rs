@@ -25,6 +25,7 @@ impl<const N: usize> Ranges<N> {
 
 /// A block of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct Block {
     /// First byte.
     pub start: usize,

@@ -19,12 +19,11 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::emit::{Emitter, UNNAMED};
-use crate::kinds::Kinds;
 use crate::llvm::{Block, LoopCopy, Value, innermost_loops, llvm, promote, split_before};
 use crate::loops::successors;
 use crate::operation::Operation;
 use crate::plan::Announcement;
-use crate::regions::{is_one_event, is_repeatable};
+use crate::regions::is_one_event;
 use crate::sys::core::*;
 use crate::sys::{LLVMIntPredicate, LLVMOpcode as Opcode};
 
@@ -65,7 +64,12 @@ impl CopiedLoop {
 }
 
 /// The loops of a function that can be copied.
-pub fn find(function: Value, announcements: &[Announcement], rounds: &[Value], kinds: &Kinds) -> Vec<CopiedLoop> {
+pub fn find(
+    function: Value,
+    announcements: &[Announcement],
+    rounds: &[Value],
+    is_repeatable: &dyn Fn(Value) -> bool,
+) -> Vec<CopiedLoop> {
     let mut of_block: FxHashMap<Block, Vec<usize>> = FxHashMap::default();
     for (index, announcement) in announcements.iter().enumerate() {
         of_block.entry(announcement.instruction.block()).or_default().push(index);
@@ -74,7 +78,7 @@ pub fn find(function: Value, announcements: &[Announcement], rounds: &[Value], k
     let candidates = innermost_loops(function);
     candidates
         .iter()
-        .filter_map(|blocks| consider(function, blocks, announcements, &of_block, &rounds, kinds))
+        .filter_map(|blocks| consider(function, blocks, announcements, &of_block, &rounds, is_repeatable))
         .collect()
 }
 
@@ -84,7 +88,7 @@ fn consider(
     announcements: &[Announcement],
     of_block: &FxHashMap<Block, Vec<usize>>,
     rounds: &FxHashSet<Value>,
-    kinds: &Kinds,
+    is_repeatable: &dyn Fn(Value) -> bool,
 ) -> Option<CopiedLoop> {
     let ends_simply = |block: &Block| {
         let end = block.terminator().and_then(Value::opcode);
@@ -92,7 +96,7 @@ fn consider(
     };
     let mut instructions = blocks.iter().flat_map(|block| block.instructions()).zip(0..);
     if !blocks.iter().all(ends_simply)
-        || !instructions.all(|(instruction, count)| count < MOST_INSTRUCTIONS && is_repeatable(instruction, kinds))
+        || !instructions.all(|(instruction, count)| count < MOST_INSTRUCTIONS && is_repeatable(instruction))
         || !passes_each_block_once(blocks)
     {
         return None;

@@ -151,6 +151,7 @@ impl<'a> Emitter<'a> {
             self.locate(plan.function, written.call);
             self.wrote(written);
         }
+        self.scopes(plan);
         self.reach(plan);
         // Only now: hooks refer to values of the program as it was, and shortcuts change where these come from.
         for (region, before) in plan.regions.iter().zip(befores) {

@@ -65,6 +65,7 @@ mod printing;
 mod reach;
 mod regions;
 mod registration;
+mod scopes;
 mod sections;
 mod standard;
 

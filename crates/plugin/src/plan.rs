@@ -12,10 +12,12 @@ use crate::copies::{self, CopiedLoop};
 use crate::kinds::Kinds;
 use crate::llvm::{FUNCTION, Module, Value, llvm};
 use crate::loops;
+use crate::memory::Memory;
 use crate::operation::{Operation, Scanner};
 use crate::printing::{self, Written};
 use crate::reach::{self, Lookout, Reached};
 use crate::regions;
+use crate::scopes::Scopes;
 use crate::sys::LLVMLinkage;
 use crate::sys::core::*;
 
@@ -49,6 +51,8 @@ pub struct FunctionPlan {
     pub reached: Vec<Reached>,
     /// Calls whose result gives the amount that they have written.
     pub written: Vec<Written>,
+    /// Where its local variables that others may know begin and cease to live.
+    pub scopes: Scopes,
     /// Calls that are announced again when they have returned, with their numbers.
     pub returning: Vec<(ModelledCall, u32)>,
 }
@@ -71,12 +75,17 @@ impl Plan {
     pub fn new(module: Module, kinds: &Kinds, shortcuts: bool) -> Self {
         let mut scanner = Scanner::new(module, kinds);
         let mut lookout = Lookout::new(kinds, module.global(SUPPORT).is_some());
+        let mut memory = Memory::trusting(kinds);
         let mut plan = Self { functions: Vec::new(), site_count: 0, sites: FxHashMap::default(), shortcuts };
         // Resolvers run before the hooks can be reached.
         let resolvers: FxHashSet<Value> = module.resolvers().collect();
         for function in module.functions() {
             if is_instrumentable(function, kinds) && !resolvers.contains(&function) {
-                plan.add_function(function, kinds, &mut scanner, &mut lookout);
+                let scopes = match kinds.function_has(function, kinds.sanitize_thread) && !lookout.is_support {
+                    true => Scopes::find(function, module, &mut memory),
+                    false => Scopes::default(),
+                };
+                plan.add_function(function, kinds, &mut scanner, &mut lookout, scopes);
             }
         }
         plan
@@ -87,7 +96,14 @@ impl Plan {
         self.sites.get(&value).copied()
     }
 
-    fn add_function(&mut self, function: Value, kinds: &Kinds, scanner: &mut Scanner, lookout: &mut Lookout) {
+    fn add_function(
+        &mut self,
+        function: Value,
+        kinds: &Kinds,
+        scanner: &mut Scanner,
+        lookout: &mut Lookout,
+        scopes: Scopes,
+    ) {
         let sanitized = kinds.function_has(function, kinds.sanitize_thread);
         let (mut has_events, mut has_calls) = (false, false);
         let (mut found, mut reached, mut written, mut is_blind) = (Vec::new(), Vec::new(), Vec::new(), false);
@@ -107,7 +123,7 @@ impl Plan {
         if is_blind {
             reached.insert(0, reach::blind(function));
         }
-        let has_frame = has_events || has_calls;
+        let has_frame = has_events || has_calls || !scopes.is_empty();
         let tells =
             |(_, operations): &&(Value, Vec<Operation>)| operations.iter().any(|operation| !operation.is_trace());
         let announced = found.iter().filter(tells).map(|(instruction, _)| instruction.block()).collect();
@@ -134,8 +150,11 @@ impl Plan {
             .collect();
         let (mut regions, mut copied) = (Vec::new(), Vec::new());
         if self.shortcuts {
-            copied = copies::find(function, &announcements, &rounds, kinds);
-            regions = regions::find(&announcements, &copied, kinds);
+            let single = scopes.instructions();
+            let is_repeatable =
+                |instruction: Value| !single.contains(&instruction) && regions::is_repeatable(instruction, kinds);
+            copied = copies::find(function, &announcements, &rounds, &is_repeatable);
+            regions = regions::find(&announcements, &copied, &is_repeatable);
         }
         self.functions.push(FunctionPlan {
             function,
@@ -147,6 +166,7 @@ impl Plan {
             rounds,
             reached,
             written,
+            scopes,
             returning,
         });
     }

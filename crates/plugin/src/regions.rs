@@ -17,18 +17,22 @@ use crate::sys::{LLVMOpcode as Opcode, LLVMTypeKind};
 
 /// The regions of a function, as runs of its announcements. An access that no region may contain is in none, and
 /// neither is an access of a loop that is copied whole.
-pub fn find(announcements: &[Announcement], copied: &[CopiedLoop], kinds: &Kinds) -> Vec<Range<usize>> {
+pub fn find(
+    announcements: &[Announcement],
+    copied: &[CopiedLoop],
+    is_repeatable: &dyn Fn(Value) -> bool,
+) -> Vec<Range<usize>> {
     let mut regions: Vec<Range<usize>> = Vec::new();
     for (index, announcement) in announcements.iter().enumerate() {
         let is_countable = announcement.operations.iter().all(is_one_event);
         let is_copied = copied.iter().any(|copied| copied.has(index));
-        if is_copied || !is_countable || !is_repeatable(announcement.instruction, kinds) {
+        if is_copied || !is_countable || !is_repeatable(announcement.instruction) {
             continue;
         }
         match regions.last_mut() {
             Some(last)
                 if last.end == index
-                    && reaches(announcements[index - 1].instruction, announcement.instruction, kinds) =>
+                    && reaches(announcements[index - 1].instruction, announcement.instruction, is_repeatable) =>
             {
                 last.end = index + 1;
             }
@@ -49,10 +53,10 @@ pub fn is_one_event(operation: &Operation) -> bool {
 }
 
 /// Whether `to` comes behind `from` in the same block, and all between them can be there twice.
-fn reaches(from: Value, to: Value, kinds: &Kinds) -> bool {
+fn reaches(from: Value, to: Value, is_repeatable: &dyn Fn(Value) -> bool) -> bool {
     let mut at = from;
     loop {
-        if !is_repeatable(at, kinds) {
+        if !is_repeatable(at) {
             return false;
         }
         if at == to {

@@ -390,7 +390,8 @@ pub fn uncontrolled(what: &str, detail: &str, place: Option<&str>) -> String {
         "system-call" => format!("{detail}{at}: what it does is not seen"),
         "returned-local" => {
             format!(
-                "a local variable of a function that has returned is used{at}: what else is there by then is not seen"
+                "a local variable of another thread is used{at}, although its function or block may have ended: what \
+                 its memory is then used for is not seen"
             )
         }
         _ => format!("{}{at}: there is no model of it", if detail.is_empty() { what } else { detail }),
@@ -415,7 +416,9 @@ pub fn unseen(what: &str, detail: &str) -> String {
         "assembler" if detail.is_empty() => "inline assembler".to_owned(),
         "assembler" => format!("inline assembler {detail}"),
         "no-instrumentation" => format!("{detail} (instrumentation switched off)"),
-        "returned-local" => "use of a local variable of a function that has returned".to_owned(),
+        "returned-local" => {
+            "use of another thread's local variable after its function or block may have ended".to_owned()
+        }
         _ => detail.to_owned(),
     }
 }

@@ -4,8 +4,9 @@
 //! uninstrumented code that the program calls.
 
 use crate::thread::{COUNT, CURRENT, LIVE, State, Thread, thread, threads};
-use crate::{Global, afterlife, fiber, kernel, log, outcome, schedule, server, sys};
+use crate::{Global, afterlife, fiber, kernel, log, outcome, schedule, scopes, server, sys};
 use racehunter_abi::{Escape, ThreadId};
+use racehunter_machine::memory;
 
 /// Bit per [`Escape`] that was logged already: each is logged once in an execution.
 #[unsafe(link_section = ".data.racehunter")]
@@ -117,7 +118,7 @@ unsafe extern "C" {
 static HAS_RETURNED: Global<bool> = Global::new(false);
 
 /// The running thread is about to access memory. On the stack of another thread, everything below where that thread
-/// has left the program belongs to functions that have returned.
+/// has left the program belongs to functions that have returned, and what is above may belong to blocks that have ended.
 pub(crate) unsafe fn touches(address: usize, code: usize) {
     if COUNT.get() < 2 || HAS_RETURNED.get() || address < &raw const _end as usize {
         return;
@@ -132,9 +133,18 @@ pub(crate) unsafe fn touches(address: usize, code: usize) {
     }
     let Some(owner) = threads().find(|&number| of(number).contains(&address)) else { return };
     let t = thread(owner);
+    (*t).used_by_others = memory::extended((*t).used_by_others, address, address + 1);
     let left = !(*t).foreign_stack && !matches!((*t).state, State::Done | State::Free) && fiber::was_left(t);
     // Between where it was left and its last frame in the program there are only frames of the runtime and of libraries.
-    if left && (address < (*t).rsp || outcome::left_program_at(t).is_some_and(|at| address < at)) {
+    let has_returned = || address < (*t).rsp || outcome::left_program_at(t).is_some_and(|at| address < at);
+    if left && (has_returned() || scopes::has_ended(t, address)) {
+        used_too_late(code);
+    }
+}
+
+/// A thread uses a local variable of another one after the end of its life, or without being ordered before that.
+pub(crate) unsafe fn used_too_late(code: usize) {
+    if !HAS_RETURNED.get() {
         HAS_RETURNED.set(true);
         log::escape(Escape::Returned, code, 0, 0);
     }

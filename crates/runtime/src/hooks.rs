@@ -8,7 +8,7 @@ use crate::modules::{self, site_number};
 use crate::schedule::{self, RH_BUDGET, access_point, attention, spin};
 use crate::shadow::{self, Access};
 use crate::thread::{__rh_stack, CURRENT, current};
-use crate::{Global, annotations, atomics, escapes, free, hold, log, memory, server, track, tsan, values};
+use crate::{Global, annotations, atomics, escapes, free, hold, log, memory, scopes, server, track, tsan, values};
 use core::arch::global_asm;
 use racehunter_abi::control::{FLAG_STACKS, SITE_POINT};
 use racehunter_abi::{EventNumber, Kind, Record};
@@ -86,6 +86,8 @@ save_and_call!("__rh_leave", "rsi", "", left);
 save_and_call!("__rh_round", "rdi", "", round);
 save_and_call!("__rh_call", "rdx", "", called);
 save_and_call!("__rh_wrote", "rdx", "", has_written);
+save_and_call!("__rh_scope_begin", "rdx", "", scopes::begin);
+save_and_call!("__rh_scope_end", "rdx", "", scopes::end);
 save_and_call!("__rh_reached", "r9", "", crate::reach::reached);
 save_and_call!("__rh_reached_through", "rsi", "", crate::reach::reached_through);
 

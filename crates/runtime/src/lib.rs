@@ -63,6 +63,7 @@ mod reports;
 mod rust;
 mod sanitizer;
 mod schedule;
+mod scopes;
 mod server;
 mod shadow;
 mod signals;

@@ -461,6 +461,30 @@ pub(crate) unsafe fn end_used(
     lowest
 }
 
+/// Whether another thread has used some of this memory without being ordered before what the running thread does now.
+pub(crate) unsafe fn is_used_beside(address: usize, size: usize) -> bool {
+    if !DETECTS.get() {
+        return false;
+    }
+    let is_beside = |slot: Slot| slot != 0 && thread_of(slot) != CURRENT.get() && !is_ordered(slot);
+    (address & !3..address + size).step_by(4).any(|at| {
+        let Cell { write, read } = *cell_of(at);
+        is_beside(write)
+            || match read {
+                ENDED.. => false,
+                BYTES.. => bytes::any(read, is_beside),
+                LIST.. => {
+                    let mut entry = list(read);
+                    while !entry.is_null() && !is_beside((*entry).slot) {
+                        entry = (*entry).next;
+                    }
+                    !entry.is_null()
+                }
+                _ => is_beside(read),
+            }
+    })
+}
+
 /// How the life of the memory at this address ended, if it did.
 pub(crate) unsafe fn ended(address: usize) -> Option<u64> {
     let read = (*cell_of(address)).read;

@@ -1,8 +1,10 @@
 //! The threads of the program, as the scheduler sees them.
 
-use crate::{Global, arena, schedule, sys};
+use crate::{Global, arena, schedule, scopes, sys};
 use racehunter_abi::{MAIN_PATH, Wait, control::MAX_THREADS};
+use racehunter_machine::memory::Block;
 use racehunter_machine::ready::{Place, ReadySet, cyclic_after, earliest};
+use racehunter_machine::scope::{EndedScope, InUse};
 use racehunter_machine::sync::{Round, Ticket};
 use racehunter_machine::wait::{Cancellation, EndsBy};
 use racehunter_machine::{Deadline, EventNumber, HeldLocks, ThreadId};
@@ -145,6 +147,11 @@ pub(crate) struct Thread {
     pub created_at: usize,
     pub stack: *mut Frame,
     pub stack_top: *mut Frame,
+    /// Its local variables that are not alive.
+    pub scopes: *mut EndedScope,
+    pub scopes_in_use: InUse,
+    /// A range of its stack with everything that others have used of it.
+    pub used_by_others: Block,
     /// Vector clock.
     pub clock: *mut u32,
     /// The part of it that creation and joining of threads alone account for.
@@ -243,8 +250,9 @@ pub(crate) unsafe fn prepare(number: ThreadId) -> *mut Thread {
     let t = thread(number);
     (*t).number = number;
     if (*t).stack.is_null() {
-        (*t).stack = sys::reserve(0, SHADOW_STACK) as *mut Frame;
+        (*t).stack = sys::reserve(0, SHADOW_STACK + scopes::SIZE) as *mut Frame;
         assert!(!(*t).stack.is_null());
+        (*t).scopes = (*t).stack.byte_add(SHADOW_STACK).cast();
     }
     if number.index() >= CLOCK_ENTRIES.get() {
         CLOCK_ENTRIES.set((number.index() + 1).next_power_of_two());
@@ -252,6 +260,8 @@ pub(crate) unsafe fn prepare(number: ThreadId) -> *mut Thread {
     }
     lengthen_clocks(t);
     (*t).stack_top = (*t).stack;
+    (*t).scopes_in_use = InUse::default();
+    (*t).used_by_others = Block::default();
     (*t).state = State::Free;
     (*t).pending = Wait::Nothing;
     (*t).timed_out = false;

@@ -116,7 +116,7 @@ fn check(program: Program, lazy: bool, bound: u32, variables: u32) -> Result<(),
         for number in 0..orders {
             let mut see = |execution: Execution| {
                 all_threads_at_once &= number > 0 || execution.threads == threads;
-                expected.classes.insert(History::new(&execution.records).before(EventNumber(u64::MAX)));
+                expected.classes.insert(History::new(&execution.records).before(EventNumber::NEVER));
                 expected.orders.insert(order(&execution));
                 expected.bugs.extend(execution.bugs());
             };
@@ -150,7 +150,7 @@ fn check(program: Program, lazy: bool, bound: u32, variables: u32) -> Result<(),
     let executions = || recorder.runs.iter().map(|(_, execution)| execution);
     let kept = Expected {
         orders: executions().map(order).collect(),
-        classes: executions().map(|execution| History::new(&execution.records).before(EventNumber(u64::MAX))).collect(),
+        classes: executions().map(|execution| History::new(&execution.records).before(EventNumber::NEVER)).collect(),
         bugs: found(&summary),
     };
     let all = Expected { orders: kept.orders.clone(), ..least };
@@ -185,7 +185,7 @@ proptest! {
         if !whole.coverage.complete {
             return Err(TestCaseError::reject("too many schedules"));
         }
-        let class = |execution: &Execution| History::new(&execution.records).before(EventNumber(u64::MAX));
+        let class = |execution: &Execution| History::new(&execution.records).before(EventNumber::NEVER);
         let (mut orders, mut classes, mut bugs) = (BTreeMap::<Vec<u32>, u32>::new(), BTreeSet::new(), BTreeSet::new());
         let mut common = BTreeSet::new();
         for number in 1..=of {

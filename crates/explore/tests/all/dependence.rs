@@ -74,7 +74,7 @@ fn the_same_number_means_the_same_up_to_independent_neighbours() {
         let mut sums = Vec::new();
         for (number, path) in all.iter().enumerate() {
             let execution = execution(&mut executor, &path.order);
-            sums.push(History::new(&execution.records).before(EventNumber(u64::MAX)));
+            sums.push(History::new(&execution.records).before(EventNumber::NEVER));
             let events: Vec<Entry<'_>> = execution.entries().filter(|entry| entry.is_operation()).collect();
             assert_eq!(events.len(), path.order.len());
             for at in 1..events.len() {

@@ -320,8 +320,8 @@ proptest! {
                 prop_assert!(all.others().count() + all.ready().count() < 20_000);
             }
             let _ = (log.bugs(), log.repeat(), shared_sites(&log), reported_sites(&log), conflicts(&log));
-            LastVariables::new(&log).before(EventNumber(u64::MAX), ThreadId(1));
-            History::new(&log.records).before(EventNumber(u64::MAX));
+            LastVariables::new(&log).before(EventNumber::NEVER, ThreadId(1));
+            History::new(&log.records).before(EventNumber::NEVER);
         }
     }
 }

@@ -97,3 +97,5 @@ HOOK __rh_call(const uint8_t *site, void *callee) { note("call", site, (uint64_t
 HOOK __rh_reached(const char *description, uint8_t *gate, void *function, uint64_t first, uint64_t second) {}
 HOOK __rh_reached_through(void *function) {}
 HOOK __rh_wrote(void *address, uint64_t length) {}
+HOOK __rh_scope_begin(void *address, uint64_t length) {}
+HOOK __rh_scope_end(void *address, uint64_t length) {}

@@ -163,3 +163,9 @@ pub(super) unsafe fn to_list(cell: *mut Cell) {
     }
     give_back(bytes);
 }
+
+/// Whether one of the recorded accesses is of a kind.
+pub(super) unsafe fn any(tag: Slot, is: impl Fn(Slot) -> bool) -> bool {
+    let Bytes { write, read } = *at(tag);
+    write.into_iter().chain(read).any(is)
+}
