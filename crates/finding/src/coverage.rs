@@ -1,5 +1,6 @@
 //! What was explored, said honestly.
 
+use crate::{Assumption, Gap};
 use serde::{Deserialize, Serialize};
 
 /// The sum of a campaign.
@@ -29,8 +30,8 @@ pub struct Coverage {
     /// What can be said about the chance of what was not covered for certain, if anything.
     #[serde(default)]
     pub chance: Option<String>,
-    /// What the guarantee rests on, one line each.
-    pub assumes: Vec<String>,
+    /// What the guarantee rests on.
+    pub assumes: Vec<Assumption>,
     /// What is known to be missing, one line each.
     pub missed: Vec<String>,
     /// Places where a switch can happen: distinct accesses and synchronisation operations in the code.
@@ -106,10 +107,10 @@ mod tests {
 }
 
 /// Something that RaceHunter does not control, or not see.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Uncontrolled {
-    /// A short name, one of a fixed set: `fork`, `blocked`, `threads`, `hidden-state`, `assembler`, ...
-    pub what: String,
+    /// What it is.
+    pub what: Gap,
     /// What it was about, where there is something to say: a signal, a file descriptor, a function.
     pub detail: String,
     /// The source file, empty when it is not known.
@@ -118,26 +119,4 @@ pub struct Uncontrolled {
     pub line: u32,
     /// Executions in which it happened.
     pub executions: u64,
-}
-
-impl Uncontrolled {
-    /// What is under control and not seen: the schedule was followed, but something in it may have gone unnoticed.
-    pub const UNSEEN: [&str; 10] = [
-        "hidden-state",
-        "unseen-memory",
-        "kernel-state",
-        "random",
-        "alias",
-        "library",
-        "assembler",
-        "no-instrumentation",
-        "system-call",
-        "returned-local",
-    ];
-
-    /// Whether it is about something that was not seen, rather than not under control.
-    #[must_use]
-    pub fn is_unseen(&self) -> bool {
-        Self::UNSEEN.contains(&self.what.as_str())
-    }
 }

@@ -5,12 +5,16 @@
 //! be. Start at [`Finding`].
 #![forbid(unsafe_code)]
 
+mod assumption;
 mod coverage;
 mod fingerprint;
+mod gap;
 mod unclear;
 
+pub use assumption::Assumption;
 pub use coverage::{Coverage, Figures, Uncontrolled};
 pub use fingerprint::fingerprint;
+pub use gap::Gap;
 pub use unclear::{Failure, Limit, Unclear, Unfinished};
 
 use serde::{Deserialize, Serialize};

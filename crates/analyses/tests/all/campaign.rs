@@ -105,7 +105,7 @@ fn a_lost_update_needs_one_preemption() {
     assert!(summary.coverage.complete);
     assert_eq!(summary.coverage.threads, 3);
     assert_eq!(summary.coverage.assumes.len(), 5, "{:?}", summary.coverage.assumes);
-    assert!(summary.coverage.left_out > 0 && summary.coverage.assumes[4].contains("different objects"));
+    assert!(summary.coverage.left_out > 0 && summary.coverage.assumes[4].to_string().contains("different objects"));
     assert_eq!(summary.coverage.missed, Vec::<String>::new());
 }
 

@@ -9,20 +9,23 @@
 
 mod beginning;
 mod choice;
+mod points;
 pub(crate) mod spin;
 mod waiting;
 
 pub(crate) use beginning::observes_as_planned;
 pub(crate) use choice::chooses_wakeups;
+pub(crate) use points::{access_point, attention, idle_point, pass, passed_round, point, state_point};
 pub(crate) use waiting::{
     End, EndsBy, Waiting, acquire, acquire_point, await_object, log_state, redirect, refresh, refresh_known, review,
     set_deadline, stop_awaiting, wait_after, wait_until, wake,
 };
 
 use crate::thread::{CURRENT, SUSPENDED, State, current, make_ready, me, ready_count, thread};
-use crate::{Global, debug, fiber, hold, io, log, modules, outcome, server, signals, start, time, track, watchdog};
+use crate::{Global, fiber, hold, io, log, outcome, server, signals, start, time, track, watchdog};
 use beginning::{announce_threads, take_switches, take_tail};
 use choice::{choose, follows_priorities, is_held_back_alone, may_wake, possible, waits_outside};
+use points::passed_point;
 use racehunter_abi::control::{FLAG_DEBUG, FLAG_SELECTIVE, MAX_THREADS, OUTCOME_LIMIT, Slot, TAIL_MIN_SWITCHES, TURN};
 use racehunter_abi::{Cause, EventNumber, Kind, Record, ThreadId};
 use racehunter_machine::plan::{self as machine, FAR, Horizon, Standing, Switches, Turn, TurnEnd};
@@ -290,106 +293,6 @@ unsafe fn count() -> EventNumber {
 #[inline(always)]
 pub(crate) unsafe fn uncount() {
     RH_BUDGET.set(RH_BUDGET.get() + 1);
-}
-
-/// An event that any thread can perform at any time is about to happen. Returns its number.
-pub(crate) unsafe fn point(code: usize) -> EventNumber {
-    spin::moves_on();
-    point_at(code, 0, false)
-}
-
-/// As [`point`], for an event that changes nothing for anybody. A thread that does nothing else may wait for something.
-pub(crate) unsafe fn idle_point(code: usize) -> EventNumber {
-    spin::passes();
-    point_at(code, 0, false)
-}
-
-/// As [`point`], for an access to memory.
-pub(crate) unsafe fn access_point(
-    code: usize,
-    address: usize,
-    size: usize,
-    kind: Kind,
-    site: *const u8,
-) -> EventNumber {
-    if hold::is_active() {
-        (*current()).code = code;
-        hold::before(address, size, kind, modules::site_number(site), code, true);
-    }
-    spin::before(address, size, code);
-    point_at(code, address, kind.is_write())
-}
-
-/// Like [`point`], for an event that reads or changes state other than memory, which the cells at these addresses
-/// represent; the first of them matters most.
-pub(crate) unsafe fn state_point(code: usize, mut at: impl Iterator<Item = usize>, changes: bool) -> EventNumber {
-    let first = at.next().unwrap_or(0);
-    if changes {
-        spin::moves_on();
-    } else {
-        spin::before(first, size_of::<u64>(), code);
-        at.for_each(|address| spin::also(address, size_of::<u64>()));
-    }
-    point_at(code, first, changes)
-}
-
-/// As [`point`], for an event that touches `object`.
-unsafe fn point_at(code: usize, object: usize, changes: bool) -> EventNumber {
-    if spin::is_awaited() {
-        spin::review(now());
-    }
-    if let Some(n) = pass(code, object, changes) {
-        return n;
-    }
-    let t = current();
-    (*t).code = code;
-    (*t).next_object = object;
-    (*t).next_changes = changes;
-    let n = count();
-    let n = if is_decided(n) { settle(n) } else { decide_before(n, true) };
-    passed_point(n);
-    debug::reached(n)
-}
-
-/// The running thread is about to perform an event that is a point, and that nothing prevents. If it is known that it
-/// continues, counts the event and returns its number.
-#[inline(always)]
-pub(crate) unsafe fn pass(code: usize, object: usize, changes: bool) -> Option<EventNumber> {
-    if !RH_STAYS.get() || RH_BUDGET.get() == 1 || signals::has_outside() {
-        return None;
-    }
-    let t = current();
-    (*t).code = code;
-    (*t).next_object = object;
-    (*t).next_changes = changes;
-    Some(count())
-}
-
-/// Event `n`, which is about to happen, is a point. If the choice is partly random, and few accesses are points, a
-/// decision follows each of them.
-unsafe fn passed_point(n: EventNumber) {
-    let plan = PLAN.ptr();
-    if (*plan).flags & FLAG_SELECTIVE != 0 && !RH_STAYS.get() {
-        (*plan).behind_point = n.next();
-        arm();
-    }
-}
-
-/// The counted event is an iteration of a loop, which is never a point: what follows it may be.
-pub(crate) unsafe fn passed_round() {
-    let plan = PLAN.ptr();
-    if (*plan).behind_point == now() {
-        (*plan).behind_point = now().next();
-    }
-}
-
-/// An access that is not a point has used up the budget; it is counted already.
-#[cold]
-pub(crate) unsafe fn attention(code: usize) -> EventNumber {
-    (*current()).code = code;
-    let n = now();
-    let n = if is_decided(n) { settle(n) } else { decide_before(n, false) };
-    debug::reached(n)
 }
 
 /// Whether it is settled that the running thread performs event `n`. A plan can choose again where the thread stands:

@@ -102,7 +102,7 @@ pub(crate) unsafe fn waiter(wait: Wait, at: usize) -> Owner {
     if !objects::has_waiters(wait, at) {
         return Owner::NONE;
     }
-    threads().find(|&n| waits(thread(n))).map_or(Owner::NONE, |n| Owner::of(n))
+    threads().find(|&n| waits(thread(n))).map_or(Owner::NONE, Owner::of)
 }
 
 /// A thread starts to wait on a condition variable: all waiters must use the same mutex.
