@@ -68,8 +68,7 @@ const ACCESS: [Access; 3] = [
 const LONGEST: usize = 600;
 
 /// Files that are longer, and how long they may be. Rows only go, and numbers only fall.
-const LONGER: [(&str, usize); 2] =
-    [("crates/plugin/src/emit.rs", 657), ("crates/runtime/src/io/sockets.rs", 644)];
+const LONGER: [(&str, usize); 2] = [("crates/plugin/src/emit.rs", 657), ("crates/runtime/src/io/sockets.rs", 644)];
 
 /// Checks everything, and says all that is wrong.
 pub fn run() -> Result<()> {

@@ -19,23 +19,27 @@ mod panics;
 mod place;
 mod relevance;
 mod steps;
+mod stored;
 mod threads;
 mod values;
 
 pub use escapes::uncontrolled;
+pub use stored::{plan_of, stored_switches};
+
 use place::Places;
 use racehunter_analyses::simplify;
-use racehunter_explore::{Bug, Descriptor, Effort, Execution, Executor, ExecutorError, Outcome, Plan, Switch};
-use racehunter_finding::{Finding, Held, Object, Schedule, ScheduledSwitch, Site, fingerprint};
+use racehunter_explore::{Bug, Effort, Execution, Executor, ExecutorError, Outcome, Plan};
+use racehunter_finding::{Finding, Object, Schedule, Site, fingerprint};
 use racehunter_log::{
     AccessMode, CodeAddress, Entry, Escape, Event, EventNumber, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS,
-    TRACES_OF_PROCESSES, ThreadId, ThreadPath,
+    TRACES_OF_PROCESSES,
 };
 use racehunter_report::messages;
 use racehunter_symbols::Symbols;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
+use stored::schedule;
 use threads::Threads;
 
 /// Replays that a finding must pass.
@@ -406,56 +410,6 @@ impl Executor for Metered<'_> {
 fn run_one(executor: &mut dyn Executor, plan: &Plan) -> Result<Execution, ExecutorError> {
     let mut executions = executor.run(std::slice::from_ref(plan))?;
     executions.pop().ok_or_else(|| ExecutorError("no execution for a plan".to_owned()))
-}
-
-/// Switches in the form in which findings have them.
-#[must_use]
-pub fn stored_switches(switches: &[Switch]) -> Vec<ScheduledSwitch> {
-    let stored =
-        |&Switch { at, to, from, code }: &Switch| ScheduledSwitch { at: at.0, to: to.0, from: from.0, code: code.0 };
-    switches.iter().map(stored).collect()
-}
-
-fn schedule(plan: &Plan) -> Schedule {
-    let switches = stored_switches(&plan.switches);
-    let stop_after = Some(plan.max_events).filter(|&events| events < Plan::default().max_events);
-    let held = plan.provoke.iter().flat_map(|pair| pair.iter());
-    let held: Vec<Held> = held
-        .map(|Descriptor { code, path, callers, nth }| Held {
-            code: code.0,
-            path: path.map(u64::from),
-            callers: callers.clone(),
-            nth: *nth,
-        })
-        .collect();
-    let patience = Some(plan.patience).filter(|_| !held.is_empty());
-    Schedule { switches, spurious: plan.spurious, stop_after, held, patience }
-}
-
-/// The plan that follows a stored schedule.
-#[must_use]
-pub fn plan_of(schedule: &Schedule) -> Plan {
-    let switch = |&ScheduledSwitch { at, to, from, code }: &ScheduledSwitch| Switch {
-        at: EventNumber(at),
-        to: ThreadId(to),
-        from: ThreadId(from),
-        code: CodeAddress(code),
-    };
-    let switches = schedule.switches.iter().map(switch).collect();
-    let replay = Plan::replay(switches);
-    let max_events = schedule.stop_after.unwrap_or(replay.max_events);
-    let access = |held: &Held| {
-        let Held { code, path, callers, nth } = held.clone();
-        Descriptor { code: CodeAddress(code), path: path.map(ThreadPath), callers, nth }
-    };
-    let provoke = match &schedule.held[..] {
-        [first, second] => Some(Box::new([access(first), access(second)])),
-        _ => None,
-    };
-    let patience = schedule.patience.unwrap_or(replay.patience);
-    // Threads are held where the finding is; nothing is inferred.
-    let infer_races = provoke.is_none();
-    Plan { spurious: schedule.spurious, max_events, provoke, patience, infer_races, ..replay }
 }
 
 /// Which step is where the bug shows.
