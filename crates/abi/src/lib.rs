@@ -44,7 +44,7 @@ pub use record::{
 pub use state::{Touched, state_object};
 pub use unmodelled::{
     UNMODELLED, UNMODELLED_BUFFER, UNMODELLED_CANCELLATION, UNMODELLED_EXIT, UNMODELLED_FORMAT, UNMODELLED_FUNCTION,
-    UNMODELLED_REENTRY,
+    UNMODELLED_REENTRY, UNMODELLED_SECOND_EXIT,
 };
 
 /// Version of everything in this crate. The controller refuses a target that was built with another one.

@@ -459,8 +459,8 @@ byte_enum! {
         Clock = 16,
         /// A thread was created after another one was over: its handle may be the same.
         Reused = 17,
-        /// A thread uses what is on the stack of another one below all of its frames: a local variable of a function that has
-        /// returned.
+        /// A thread uses a local variable of another one whose function has returned, or whose block has ended, or will do so
+        /// without being ordered behind the use.
         Returned = 18,
         /// A file was both read and changed, and other executions see it; with [`TRACES_OF_PORTS`] in `object`, a port was
         /// bound.
@@ -491,6 +491,8 @@ byte_enum! {
         LetGo = 31,
         /// The client that the user has named was started where the program listens; or has failed: `object` is its status then.
         Client = 32,
+        /// A thread runs on a stack that the program has provided: what else happens to that memory is not seen.
+        OwnStack = 33,
     }
 }
 
@@ -500,7 +502,14 @@ impl Escape {
     pub const fn is_unseen(self) -> bool {
         matches!(
             self,
-            Self::Unseen | Self::Foreign | Self::SystemCall | Self::Alias | Self::Returned | Self::Traces | Self::Taker
+            Self::Unseen
+                | Self::Foreign
+                | Self::SystemCall
+                | Self::Alias
+                | Self::Returned
+                | Self::Traces
+                | Self::Taker
+                | Self::OwnStack
         )
     }
 
@@ -568,6 +577,11 @@ byte_enum! {
         NotInitialised = 12,
         /// A spin lock or barrier is used that was never initialised.
         NeverInitialised = 13,
+        /// The handle of thread number `object` is used, which was joined, or has ended detached.
+        HandleOver = 14,
+        /// Thread number `object` is joined, or ends detached, and thread number `extra` - 1 has used its handle without being
+        /// ordered before that.
+        HandleUsed = 15,
     }
 }
 

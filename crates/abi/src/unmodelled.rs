@@ -17,8 +17,11 @@ pub const UNMODELLED_EXIT: u64 = 22;
 /// The place in [`UNMODELLED`] of signals that interrupt the C library.
 pub const UNMODELLED_REENTRY: u64 = 25;
 
+/// The place in [`UNMODELLED`] of a second thread that ends the program.
+pub const UNMODELLED_SECOND_EXIT: u64 = 26;
+
 /// Functions of the C library without a model.
-pub const UNMODELLED: [&str; 26] = [
+pub const UNMODELLED: [&str; 27] = [
     "aio_read",
     "aio_write",
     "lio_listio",
@@ -45,4 +48,5 @@ pub const UNMODELLED: [&str; 26] = [
     "clone",
     "forkpty",
     "a signal inside of malloc, free or a function on a stream",
+    "exit by two threads at once",
 ];

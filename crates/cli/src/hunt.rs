@@ -14,7 +14,8 @@ use racehunter_hunter::{
     campaign, files, jobs, target,
 };
 use racehunter_launch::{Limits, Shared};
-use racehunter_report::notes;
+use racehunter_report::{Reporter, notes};
+use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -68,16 +69,18 @@ pub fn run(arguments: &Hunt, named: &Path, suppressions: &Suppressions) -> Resul
         suppressions,
     };
     let result = hunter.hunt(&settings, &mut watch);
-    let (mut reporter, trouble) = watch.finish(&result, suppressions);
+    let (reporter, trouble) = watch.finish(&result, suppressions);
     if let Some(trouble) = trouble {
         return Err(trouble).context("cannot write the results");
     }
     match result? {
-        Outcome::Nothing(nothing) => Ok(explain_nothing(named, &nothing, arguments.with.is_some())),
+        Outcome::Nothing(nothing) => explain_nothing(reporter, named, &nothing, arguments.with.is_some()),
         Outcome::Hunted(hunted) => {
             let Hunted { coverage, elapsed, counted } = *hunted;
+            let exit = exit(counted, &coverage, arguments.require_complete, &interrupts);
+            let mut reporter = reporter.failure(failure(exit, &coverage));
             reporter.summary(&coverage, elapsed).context("cannot write the results")?;
-            Ok(exit(counted, &coverage, arguments.require_complete, &interrupts))
+            Ok(exit)
         }
     }
 }
@@ -134,15 +137,35 @@ fn budget(arguments: &Hunt) -> Budget {
     }
 }
 
-fn explain_nothing(named: &Path, nothing: &NothingToExplore, has_client: bool) -> Exit {
+/// Why a hunt without findings does not succeed, where its coverage does not tell.
+pub fn failure(exit: Exit, coverage: &Coverage) -> Option<String> {
+    match exit {
+        Exit::Interrupted(_) => Some(notes::interrupted()),
+        Exit::Incomplete if coverage.unclear.is_empty() => Some(notes::not_complete()),
+        _ => None,
+    }
+}
+
+fn explain_nothing(
+    mut reporter: Reporter<impl Write>,
+    named: &Path,
+    nothing: &NothingToExplore,
+    has_client: bool,
+) -> Result<Exit> {
     let name = named.display().to_string();
-    match nothing.status {
-        0 => eprintln!("warning: {}", notes::nothing_to_explore(&name, &nothing.last_line)),
+    let message = match nothing.status {
+        0 => {
+            let message = notes::nothing_to_explore(&name, &nothing.last_line);
+            eprintln!("warning: {message}");
+            message
+        }
         status => {
             let failed = if has_client { notes::client_failed_before_threads } else { notes::failed_before_threads };
             let (message, help) = failed(&name, status, &nothing.last_line);
-            eprint!("{}", render(&advise(message, help)));
+            eprint!("{}", render(&advise(message.clone(), help)));
+            message
         }
-    }
-    Exit::Nothing
+    };
+    reporter.nothing(&message, nothing.status != 0).context("cannot write the results")?;
+    Ok(Exit::Nothing)
 }

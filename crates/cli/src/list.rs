@@ -4,7 +4,7 @@ use crate::arguments::{List, MessageFormat};
 use crate::exit::Exit;
 use crate::output::{replay_options, reporter};
 use anyhow::{Context as _, Result};
-use racehunter_hunter::{Stored, Suppressions, shell, store};
+use racehunter_hunter::{Stored, Suppressions, locate, shell, store};
 use racehunter_report::{list, notes};
 use std::io::Write as _;
 
@@ -19,6 +19,7 @@ pub fn run(arguments: &List, suppressions: &Suppressions) -> Result<Exit> {
         }
     }
     findings.iter_mut().for_each(|stored| suppressions.apply(&mut stored.finding));
+    findings.iter_mut().for_each(set_aside_earlier_builds);
     findings.sort_by_key(|stored| (!stored.finding.counts(), stored.program.clone(), stored.finding.execution));
     if arguments.message_format == MessageFormat::Human {
         let program = |stored: &Stored| {
@@ -36,4 +37,11 @@ pub fn run(arguments: &List, suppressions: &Suppressions) -> Result<Exit> {
     }
     reporter.finish().context("cannot write the list")?;
     Ok(Exit::Clean)
+}
+
+/// A finding of an earlier build says nothing about the program as it is now.
+pub fn set_aside_earlier_builds(stored: &mut Stored) {
+    if stored.finding.suppressed.is_none() && locate::was_rebuilt(stored) {
+        stored.finding.suppressed = Some(notes::earlier_build(&stored.program));
+    }
 }

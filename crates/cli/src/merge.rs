@@ -2,7 +2,7 @@
 
 use crate::arguments::Merge;
 use crate::exit::Exit;
-use crate::hunt::exit;
+use crate::hunt::{exit, failure};
 use crate::interrupts::Interrupts;
 use crate::output::{replay_options, reporter};
 use anyhow::{Context as _, Result};
@@ -24,6 +24,8 @@ pub fn run(arguments: &Merge, suppressions: &Suppressions) -> Result<Exit> {
         reporter.finding(&stored.finding).context("cannot write the results")?;
     }
     arguments.voice.note(|| notes::kept_findings(merged.findings.len(), &arguments.out));
+    let exit = exit(merged.counted(), &merged.coverage, arguments.require_complete, &Interrupts::default());
+    let mut reporter = reporter.failure(failure(exit, &merged.coverage));
     reporter.summary(&merged.coverage, merged.elapsed).context("cannot write the results")?;
-    Ok(exit(merged.counted(), &merged.coverage, arguments.require_complete, &Interrupts::default()))
+    Ok(exit)
 }

@@ -3,6 +3,7 @@
 use crate::about;
 use crate::arguments::{Color, Report};
 use crate::exit::{Exit, advise};
+use crate::list::set_aside_earlier_builds;
 use crate::output::{replay_options, reporter_to};
 use anyhow::{Context as _, Result, bail};
 use racehunter_finding::Finding;
@@ -19,6 +20,7 @@ pub fn run(arguments: &Report, suppressions: &Suppressions) -> Result<Exit> {
     let out = arguments.directory.as_ref().unwrap_or(&arguments.out);
     let mut findings: Vec<Stored> = store::all(out)?.into_iter().filter_map(readable).collect();
     findings.iter_mut().for_each(|stored| suppressions.apply(&mut stored.finding));
+    findings.iter_mut().for_each(set_aside_earlier_builds);
     for stored in &mut findings {
         stored.finding.notes.extend(sources::changed(stored));
     }

@@ -48,6 +48,7 @@ fn gap(symbols: &Symbols, escaped: &Escaped) -> Option<Gap> {
         Escape::Foreign => Gap::Library,
         Escape::SystemCall => Gap::SystemCall,
         Escape::Alias => Gap::Alias,
+        Escape::OwnStack => Gap::OwnStack,
         Escape::Returned => Gap::ReturnedLocal,
         Escape::Traces => Gap::KernelState,
         Escape::Taker => Gap::SignalReceiver,
@@ -97,6 +98,7 @@ pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> b
         | Escape::FutexWait
         | Escape::WeakExchange
         | Escape::LetGo
+        | Escape::OwnStack
         | Escape::Excused
         | Escape::TimedWait
         | Escape::SmallStack

@@ -24,9 +24,11 @@ impl<'l> Report<'l> {
     /// How the source calls what is misused.
     fn name(&self, places: &Places<'_>) -> String {
         match self.what {
-            Misuse::JoinDetached | Misuse::JoinTwice | Misuse::DetachTwice => {
-                places.threads.label(ThreadId(self.object as u32))
-            }
+            Misuse::JoinDetached
+            | Misuse::JoinTwice
+            | Misuse::DetachTwice
+            | Misuse::HandleOver
+            | Misuse::HandleUsed => places.threads.label(ThreadId(self.object as u32)),
             _ => places.lock_name(self.object),
         }
     }
@@ -108,7 +110,7 @@ fn reason<'l>(report: &Report<'_>, before: &'l [Record]) -> Option<(Entry<'l>, E
         Misuse::JoinTwice => {
             last(&|entry, event| is_earlier(entry) && matches!(event, Event::Join { target, .. } if is_thread(*target)))
         }
-        Misuse::JoinDetached | Misuse::DetachTwice => last(&|entry, event| {
+        Misuse::JoinDetached | Misuse::DetachTwice | Misuse::HandleOver => last(&|entry, event| {
             let thread = match event {
                 Event::Detach { target } | Event::Join { target, .. } => target,
                 Event::Create { child, .. } => child,
@@ -122,7 +124,7 @@ fn reason<'l>(report: &Report<'_>, before: &'l [Record]) -> Option<(Entry<'l>, E
         Misuse::NotInitialised => {
             last(&|_, event| matches!(event, Event::Initialised { object: initialised } if initialised.0 == object))
         }
-        Misuse::WaitUnlocked | Misuse::NeverInitialised | Misuse::None => None,
+        Misuse::WaitUnlocked | Misuse::NeverInitialised | Misuse::HandleUsed | Misuse::None => None,
     }
 }
 
@@ -144,6 +146,8 @@ fn phrase(what: Misuse, name: &str, other: &str) -> String {
             format!("`{name}` is used, and nothing makes sure that {other} has initialised it before")
         }
         Misuse::NeverInitialised => format!("`{name}` is used, but it was never initialised"),
+        Misuse::HandleOver => format!("the handle of {name} is used after {name} was joined, or has ended detached"),
+        Misuse::HandleUsed => format!("the handle of {name} ends here, and {other} may still use it"),
         Misuse::None => format!("`{name}` is misused"),
     }
 }

@@ -82,6 +82,8 @@ gaps! {
     SystemCall = "system-call",
     /// A local variable that another thread uses after its end.
     ReturnedLocal = "returned-local",
+    /// A stack that the program provides.
+    OwnStack = "own-stack",
 }
 
 impl Gap {
@@ -98,7 +100,8 @@ impl Gap {
             | Self::Assembler
             | Self::NoInstrumentation
             | Self::SystemCall
-            | Self::ReturnedLocal => true,
+            | Self::ReturnedLocal
+            | Self::OwnStack => true,
             Self::Fork
             | Self::Spawn
             | Self::Client

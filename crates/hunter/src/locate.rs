@@ -48,6 +48,12 @@ pub fn named(stored: &Stored, path: &Path) -> Result<PathBuf, Error> {
     path.canonicalize().map_err(Error::file("find", path))
 }
 
+/// Whether the program of a finding is still there, and was built again.
+#[must_use]
+pub fn was_rebuilt(stored: &Stored) -> bool {
+    inspect(&stored.program).is_ok_and(|binary| binary.identity != stored.identity)
+}
+
 fn is_it(path: &Path, identity: &str) -> bool {
     path.is_file() && inspect(path).is_ok_and(|binary| binary.identity == identity)
 }

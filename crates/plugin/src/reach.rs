@@ -275,7 +275,7 @@ fn assembled(assembler_value: Value, understood: bool) -> Option<What> {
 }
 
 /// Whether the module has the code of a function, and it is instrumented or says so itself.
-fn is_seen(function: Value, kinds: &Kinds) -> bool {
+pub fn is_seen(function: Value, kinds: &Kinds) -> bool {
     !function.is_declaration() && !is_elsewhere(function) && is_instrumentable(function, kinds)
 }
 

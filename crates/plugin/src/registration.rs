@@ -4,9 +4,10 @@ use crate::emit::Types;
 use crate::kinds::Kinds;
 use crate::llvm::{Module, Value, llvm};
 use crate::plan::Plan;
-use crate::sys::LLVMLinkage;
+use crate::reach;
 use crate::sys::core::*;
 use crate::sys::prelude::*;
+use crate::sys::{LLVMLinkage, LLVMVisibility};
 
 /// Constructors of the program start at 101, those of the system before: sites are known before any of them runs.
 const PRIORITY: i32 = 1;
@@ -67,9 +68,44 @@ pub fn register(module: Module, kinds: &Kinds, types: &Types, sites: Value, site
     llvm!(LLVMPositionBuilderAtEnd(builder, block));
     let mut arguments = [description.0];
     llvm!(LLVMBuildCall2(builder, register_type, register, arguments.as_mut_ptr(), 1, c"".as_ptr()));
+    if let Some((table, count)) = replaceable(module, kinds, types) {
+        let mut parameters = [types.ptr.0, types.i64.0];
+        let ty = llvm!(LLVMFunctionType(types.void.0, parameters.as_mut_ptr(), 2, 0));
+        let register = llvm!(LLVMAddFunction(module.0, c"__rh_register_replaceable".as_ptr(), ty));
+        let mut arguments = [table.0, llvm!(LLVMConstInt(types.i64.0, count, 0))];
+        llvm!(LLVMBuildCall2(builder, ty, register, arguments.as_mut_ptr(), 2, c"".as_ptr()));
+    }
     llvm!(LLVMBuildRetVoid(builder));
     llvm!(LLVMDisposeBuilder(builder));
     module.add_constructor(constructor, PRIORITY);
+}
+
+/// The instrumented functions of the module that the linker may replace by those of another object, which need not be
+/// instrumented: templates and inline functions, of which each object has a copy, weak ones, and those of shared libraries.
+fn replaceable(module: Module, kinds: &Kinds, types: &Types) -> Option<(Value, u64)> {
+    let is_replaceable = |function: &Value| match llvm!(LLVMGetLinkage(function.0)) {
+        LLVMLinkage::LLVMWeakAnyLinkage
+        | LLVMLinkage::LLVMWeakODRLinkage
+        | LLVMLinkage::LLVMLinkOnceAnyLinkage
+        | LLVMLinkage::LLVMLinkOnceODRLinkage => true,
+        LLVMLinkage::LLVMExternalLinkage => {
+            !module.is_for_executable()
+                && matches!(llvm!(LLVMGetVisibility(function.0)), LLVMVisibility::LLVMDefaultVisibility)
+        }
+        _ => false,
+    };
+    let marked = module.functions().filter(|&function| reach::is_seen(function, kinds));
+    let mut functions: Vec<LLVMValueRef> = marked.filter(is_replaceable).map(|function| function.0).collect();
+    let count = functions.len() as u64;
+    if count == 0 {
+        return None;
+    }
+    let value = Value(llvm!(LLVMConstArray2(types.ptr.0, functions.as_mut_ptr(), count)));
+    let table = module.add_global(value.ty(), c"__rh_replaceable");
+    llvm!(LLVMSetInitializer(table.0, value.0));
+    llvm!(LLVMSetGlobalConstant(table.0, 1));
+    llvm!(LLVMSetLinkage(table.0, LLVMLinkage::LLVMInternalLinkage));
+    Some((table, count))
 }
 
 /// Puts the module's exported code into a separate section, and makes the linker keep it.

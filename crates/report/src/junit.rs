@@ -88,28 +88,43 @@ fn case(out: &mut String, Test { suite, name, elapsed, ending }: &Test) {
     let _ = writeln!(out, ">\n      {inside}\n    </testcase>");
 }
 
-/// A hunt as tests: one for each finding that counts, or one that passed.
-pub(crate) fn hunt(findings: &[Finding], coverage: Option<(&Coverage, Duration)>) -> String {
-    let elapsed = coverage.map_or(Duration::ZERO, |(_, elapsed)| elapsed);
-    let test = |name: String, ending: Ending| Test { suite: "racehunter hunt".to_owned(), name, elapsed, ending };
-    let mut tests: Vec<Test> = findings
-        .iter()
-        .map(|finding| {
-            let line = line(finding);
-            let ending = match (&finding.suppressed, finding.confirmed) {
-                (Some(reason), _) => Ending::Skipped(format!("suppressed: {reason}")),
-                (None, true) => Ending::Failed(vec![line]),
-                (None, false) => Ending::Skipped(format!("not confirmed: {line}")),
-            };
-            test(format!("{} {}", finding.kind.name(), finding.id), ending)
-        })
-        .collect();
+const HUNT: &str = "racehunter hunt";
+
+/// A hunt as tests: one for each finding, and one for the hunt where no finding counts. Without findings it has passed,
+/// unless finding nothing means nothing, or the command fails for another reason.
+pub(crate) fn hunt(findings: &[Finding], coverage: Option<(&Coverage, Duration)>, failure: Option<&str>) -> String {
+    // The time of the hunt is that of its first test: readers add them up.
+    let mut elapsed = coverage.map_or(Duration::ZERO, |(_, elapsed)| elapsed);
+    let mut test = |name: String, ending: Ending| Test {
+        suite: HUNT.to_owned(),
+        name,
+        elapsed: std::mem::take(&mut elapsed),
+        ending,
+    };
+    let mut tests: Vec<Test> = Vec::new();
+    for finding in findings {
+        let line = line(finding);
+        let ending = match (&finding.suppressed, finding.confirmed) {
+            (Some(reason), _) => Ending::Skipped(format!("suppressed: {reason}")),
+            (None, true) => Ending::Failed(vec![line]),
+            (None, false) => Ending::Skipped(format!("not confirmed: {line}")),
+        };
+        tests.push(test(format!("{} {}", finding.kind.name(), finding.id), ending));
+    }
     if let Some((coverage, _)) = coverage.filter(|_| !findings.iter().any(Finding::counts)) {
         let told = Told::of(findings.iter());
-        let ending = unclear(coverage).map_or(Ending::Passed, Ending::Error);
+        let failure = || failure.map(str::to_owned);
+        let ending = unclear(coverage).or_else(failure).map_or(Ending::Passed, Ending::Error);
         tests.push(test(explored(coverage, told), ending));
     }
     file(&tests)
+}
+
+/// A hunt with nothing to hunt in.
+pub(crate) fn nothing(why: &str, failed: bool) -> String {
+    let why = why.to_owned();
+    let ending = if failed { Ending::Error(why) } else { Ending::Skipped(why) };
+    file(&[Test { suite: HUNT.to_owned(), name: "hunt".to_owned(), elapsed: Duration::ZERO, ending }])
 }
 
 /// A scan as tests: its findings, and the verdict.
@@ -153,6 +168,23 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_hunt_passes_only_where_the_command_succeeds() {
+        let coverage = Coverage::default();
+        let counts = |text: &str| {
+            let number =
+                |name: &str| text.split(name).nth(1).and_then(|rest| rest.split('"').nth(1)).map(str::to_owned);
+            ["errors=", "skipped="].map(|name| number(name).unwrap())
+        };
+        let hunt = |coverage: &Coverage, failure| hunt(&[], Some((coverage, Duration::ZERO)), failure);
+        assert_eq!(counts(&hunt(&coverage, None)), ["0", "0"]);
+        assert_eq!(counts(&hunt(&coverage, Some("interrupted"))), ["1", "0"]);
+        let unclear = Coverage { unclear: vec!["no execution completed".to_owned()], ..coverage };
+        assert_eq!(counts(&hunt(&unclear, None)), ["1", "0"]);
+        assert_eq!(counts(&nothing("it has no threads", false)), ["0", "1"]);
+        assert_eq!(counts(&nothing("it ended with status 1", true)), ["1", "0"]);
+    }
 
     #[test]
     fn every_ending_has_its_form() {

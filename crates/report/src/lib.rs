@@ -168,6 +168,8 @@ pub struct Reporter<W> {
     kinds: BTreeSet<Kind>,
     /// Findings that are written at the end, all at once.
     kept: Vec<Finding>,
+    /// Why the command does not succeed, although nothing was found.
+    failure: Option<String>,
 }
 
 impl<W: Write> Reporter<W> {
@@ -176,7 +178,8 @@ impl<W: Write> Reporter<W> {
         let (root, sources) = (PathBuf::new(), Sources::default());
         let (kinds, kept) = (BTreeSet::new(), Vec::new());
         let (told, replay_options) = (Told::default(), String::new());
-        Self { out, format, color: false, width: WIDTH, root, sources, replay_options, told, kinds, kept }
+        let failure = None;
+        Self { out, format, color: false, width: WIDTH, root, sources, replay_options, told, kinds, kept, failure }
     }
 
     /// With colours or without; see [`ColorChoice::resolve`].
@@ -213,6 +216,14 @@ impl<W: Write> Reporter<W> {
     #[must_use]
     pub fn replay_options(mut self, options: impl Into<String>) -> Self {
         self.replay_options = options.into();
+        self
+    }
+
+    /// The command does not succeed even if nothing was found, for this reason: formats that have a word for success do
+    /// not use it.
+    #[must_use]
+    pub fn failure(mut self, why: Option<String>) -> Self {
+        self.failure = why;
         self
     }
 
@@ -256,8 +267,8 @@ impl<W: Write> Reporter<W> {
     /// When writing fails.
     pub fn finish(&mut self) -> io::Result<()> {
         match self.format {
-            Format::Sarif => self.write(&sarif::log(&self.kept, None, &self.root)),
-            Format::Junit => self.write(&junit::hunt(&self.kept, None)),
+            Format::Sarif => self.write(&sarif::log(&self.kept, None, None, &self.root)),
+            Format::Junit => self.write(&junit::hunt(&self.kept, None, None)),
             Format::Human | Format::Short | Format::Json | Format::Github => Ok(()),
         }
     }
@@ -286,10 +297,23 @@ impl<W: Write> Reporter<W> {
             Format::Short => short::summary(coverage, told),
             Format::Json => json::summary(coverage, told, elapsed)?,
             Format::Github => github::summary(coverage, told),
-            Format::Sarif => sarif::log(&self.kept, Some((coverage, elapsed)), &self.root),
-            Format::Junit => junit::hunt(&self.kept, Some((coverage, elapsed))),
+            Format::Sarif => sarif::log(&self.kept, Some((coverage, elapsed)), self.failure.as_deref(), &self.root),
+            Format::Junit => junit::hunt(&self.kept, Some((coverage, elapsed)), self.failure.as_deref()),
         };
         self.write(&text)
+    }
+
+    /// Writes that there was nothing to hunt in, and why: the program has no threads, or it `failed` before it had any. For
+    /// people that belongs on standard error; files for other programs are whole in any case.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn nothing(&mut self, why: &str, failed: bool) -> io::Result<()> {
+        match self.format {
+            Format::Sarif => self.write(&sarif::nothing(why, failed, &self.root)),
+            Format::Junit => self.write(&junit::nothing(why, failed)),
+            Format::Human | Format::Short | Format::Json | Format::Github => Ok(()),
+        }
     }
 
     /// Writes the verdict of a scan; the last thing to be written.

@@ -359,6 +359,10 @@ pub fn uncontrolled(what: &Gap, detail: &str, place: Option<&str>) -> String {
         }
         Gap::HiddenState => format!("{detail}{at}: it uses state that other threads change, and that is not seen"),
         Gap::UnseenMemory => format!("{detail}{at}: what it does to memory of the program is not seen"),
+        Gap::OwnStack => {
+            "a thread runs on a stack that the program provides: what else happens to that memory is not seen"
+                .to_owned()
+        }
         Gap::KernelState => format!("{detail}{at}: it uses state of the kernel that is not seen"),
         Gap::Random => {
             format!("{}{at}: its result differs from execution to execution", or_else(detail, "a source of chance"))
@@ -388,6 +392,7 @@ pub fn unseen(what: &Gap, detail: &str) -> String {
     match what {
         Gap::HiddenState => format!("{detail} (hidden state)"),
         Gap::UnseenMemory => format!("memory of {detail}"),
+        Gap::OwnStack => "memory of a stack that the program provides".to_owned(),
         Gap::KernelState if detail.is_empty() => "files that executions leave to each other".to_owned(),
         Gap::KernelState if detail == "links" => "files with several names".to_owned(),
         Gap::KernelState if detail == "processes" => "locks that other processes have too".to_owned(),

@@ -266,6 +266,24 @@ pub fn left_out(why: &str) -> String {
     format!("{}; it is left out", clean(why))
 }
 
+/// A signal has ended the hunt.
+#[must_use]
+pub fn interrupted() -> String {
+    "the hunt was interrupted".to_owned()
+}
+
+/// The hunt was asked to be complete.
+#[must_use]
+pub fn not_complete() -> String {
+    "not everything was explored, which --require-complete asks for".to_owned()
+}
+
+/// A finding is of a program that was built again since.
+#[must_use]
+pub fn earlier_build(program: &Path) -> String {
+    format!("found in an earlier build of `{}`", program.display())
+}
+
 /// The program has ended without creating a thread, with success.
 #[must_use]
 pub fn nothing_to_explore(name: &str, last_line: &str) -> String {

@@ -24,10 +24,16 @@ const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os
 const ROOT: &str = "SRCROOT";
 
 /// The log of a campaign.
-pub(crate) fn log(findings: &[Finding], coverage: Option<(&Coverage, Duration)>, root: &Path) -> String {
+pub(crate) fn log(
+    findings: &[Finding],
+    coverage: Option<(&Coverage, Duration)>,
+    failure: Option<&str>,
+    root: &Path,
+) -> String {
     let told = Told::of(findings.iter());
-    let Some((coverage, elapsed)) = coverage else { return whole(findings, None, None, root) };
-    let lines = coverage.unclear.iter().chain(&coverage.missed).map(|line| clean(line));
+    let Some((coverage, elapsed)) = coverage else { return whole(findings, true, None, None, root) };
+    let failure = failure.map(str::to_owned);
+    let lines = coverage.unclear.iter().chain(&failure).chain(&coverage.missed).map(|line| clean(line));
     let outside = coverage.uncontrolled.iter().map(sentence).chain(lines);
     let summary = format!("{}; {}", found(told), explored(coverage, told));
     let notices = notices(summary, outside);
@@ -38,7 +44,13 @@ pub(crate) fn log(findings: &[Finding], coverage: Option<(&Coverage, Duration)>,
         "assumes": coverage.assumes,
         "elapsedMs": milliseconds(elapsed),
     });
-    whole(findings, Some(notices), Some(properties), root)
+    let is_clear = coverage.unclear.is_empty() && failure.is_none();
+    whole(findings, is_clear, Some(notices), Some(properties), root)
+}
+
+/// The log of a hunt that had nothing to hunt in.
+pub(crate) fn nothing(why: &str, failed: bool, root: &Path) -> String {
+    whole(&[], !failed, Some(notices(clean(why), std::iter::empty())), None, root)
 }
 
 /// The log of a scan.
@@ -54,7 +66,7 @@ pub(crate) fn scan(findings: &[Finding], verdict: &Verdict, elapsed: Duration, r
     if let Some(tier) = verdict.tier {
         properties["tier"] = json!(tier);
     }
-    whole(findings, Some(notices(verdict.sentence(), gaps)), Some(properties), root)
+    whole(findings, true, Some(notices(verdict.sentence(), gaps)), Some(properties), root)
 }
 
 /// What there is to say beside the results: a summary, and what limits it.
@@ -67,9 +79,15 @@ fn milliseconds(elapsed: Duration) -> u64 {
     u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn whole(findings: &[Finding], notices: Option<Vec<Value>>, properties: Option<Value>, root: &Path) -> String {
+fn whole(
+    findings: &[Finding],
+    is_success: bool,
+    notices: Option<Vec<Value>>,
+    properties: Option<Value>,
+    root: &Path,
+) -> String {
     let paths = Paths { root };
-    let mut invocation = json!({ "executionSuccessful": true });
+    let mut invocation = json!({ "executionSuccessful": is_success });
     if let Some(notices) = notices {
         invocation["toolExecutionNotifications"] = json!(notices);
     }

@@ -4,7 +4,7 @@
 //! before `main`. They matter if they run while other threads of the program are there.
 
 use crate::sync::{interpose, real};
-use crate::{Global, free, reach, schedule};
+use crate::{Global, free, outcome, reach, schedule};
 
 interpose! {
     __cxa_atexit => register, "rcx";
@@ -20,7 +20,18 @@ const MOST: usize = 64;
 /// Functions without instrumentation that run at the end; if there are more, the first ones.
 static UNSEEN: Global<[usize; MOST]> = Global::new([0; MOST]);
 
+/// Whether the program has registered a function.
+static REGISTERED: Global<bool> = Global::new(false);
+
+/// Whether code of the program runs at the end.
+pub(crate) unsafe fn are_there() -> bool {
+    REGISTERED.get() || of_executable().next().is_some()
+}
+
 unsafe extern "C" fn register(function: usize, argument: usize, library: usize, _code: usize) -> i32 {
+    if reach::is_marked(function) || outcome::in_executable(function) {
+        REGISTERED.set(true);
+    }
     if !reach::is_marked(function) {
         let known = &mut *UNSEEN.ptr();
         if let Some(free) = known.iter_mut().find(|known| matches!(**known, 0) || **known == function) {

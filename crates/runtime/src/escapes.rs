@@ -65,6 +65,11 @@ pub(crate) unsafe fn small_stack() {
     assume(Escape::SmallStack);
 }
 
+/// A thread gets a stack from the program, which can do other things with the memory.
+pub(crate) unsafe fn own_stack() {
+    assume(Escape::OwnStack);
+}
+
 /// A large block may have been resized where it is.
 pub(crate) unsafe fn stays() {
     if LIVE.get() > 1 {

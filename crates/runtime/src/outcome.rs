@@ -10,7 +10,9 @@ use racehunter_abi::control::{
     FLAG_SELECTIVE, MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
     OUTCOME_EXITED, OUTCOME_SNAPSHOT, OUTCOME_UNKNOWN, STATE_DONE, STATE_RUNNING,
 };
-use racehunter_abi::{Cause, EventNumber, Kind, Record, Wait, detail};
+use racehunter_abi::{
+    Cause, Escape, EventNumber, Kind, Record, UNMODELLED_FUNCTION, UNMODELLED_SECOND_EXIT, Wait, detail,
+};
 use racehunter_machine::Owner;
 
 /// Exit status of a process that the runtime ended itself; the controller reads the slot instead.
@@ -122,13 +124,29 @@ pub(crate) unsafe fn cuts_off() -> bool {
     schedule::running() && (LIVE.get() > INTERNAL.get() + 1 || timers::is_any_set())
 }
 
-/// Number + 1 of the thread that ends the program: it runs the `atexit` functions and destructors.
+/// The thread that ends the program: it runs the `atexit` functions and destructors.
 #[unsafe(link_section = ".data.racehunter")]
 static ENDING: Global<Owner> = Global::new(Owner::NONE);
 
-/// `main` has returned or `exit` was called. The others go first: what they still do may matter, and after the end of
-/// the process it would be unknown.
+/// `main` has returned, or `exit` was called. Only one thread runs the `atexit` functions.
 pub(crate) unsafe fn before_end(code: usize) {
+    if !cuts_off() {
+        return;
+    }
+    others_first(code);
+    let first = ENDING.get().thread().unwrap_or(me());
+    ENDING.set(Owner::of(first));
+    if first != me() && endings::are_there() {
+        log::escape(Escape::Unmodelled, code, (UNMODELLED_FUNCTION + UNMODELLED_SECOND_EXIT) as usize, 0);
+    }
+    while first != me() {
+        schedule::wait_after(Wait::Join, first.index(), None, Cause::Blocked);
+    }
+}
+
+/// The program is about to end. The others go first: what they still do may matter, and after the end of the process it
+/// would be unknown.
+unsafe fn others_first(code: usize) {
     if !cuts_off() {
         return;
     }
@@ -136,12 +154,6 @@ pub(crate) unsafe fn before_end(code: usize) {
     let n = schedule::point(code);
     log::event(Kind::End, n, 0, 0, 0);
     schedule::yield_after();
-    let first = ENDING.get().thread().unwrap_or(me());
-    ENDING.set(Owner::of(first));
-    // Who comes second never comes back, as in the C library.
-    while first != me() {
-        schedule::wait_after(Wait::Join, first.index(), None, Cause::Blocked);
-    }
 }
 
 /// The last moment at which another thread can be chosen.
@@ -230,7 +242,7 @@ pub(crate) unsafe extern "C" fn end_process(status: i32, code: usize) -> ! {
     constructors::before_main();
     tell_abort(status);
     rust::exits(status, code);
-    before_end(code);
+    others_first(code);
     last_moment(code);
     let status = client::program_ends(status);
     publish(OUTCOME_EXITED);

@@ -117,8 +117,51 @@ pub(crate) unsafe fn handed(function: usize, code: usize) {
     if free::is_on() || !schedule::running() || !outcome::in_executable(function) {
         return;
     }
+    note_replaced();
     if is_unseen(function) {
         log::escape(Escape::Foreign, code, log::relative(function).0 as usize, 0);
+    }
+}
+
+unsafe extern "C" {
+    static rh_text_begin: u8;
+    static rh_text_end: u8;
+}
+
+/// Functions of instrumented objects that the linker has replaced by others without instrumentation: those that are told.
+const REPLACED: usize = 16;
+#[unsafe(link_section = ".data.racehunter")]
+static REPLACED_BY: Global<[usize; REPLACED]> = Global::new([0; REPLACED]);
+/// Whether an execution has logged them.
+#[unsafe(link_section = ".data.racehunter")]
+static REPLACED_LOGGED: Global<bool> = Global::new(false);
+
+/// Called by a constructor of each instrumented object, with its functions that the linker could replace. Calls of
+/// them in the object look as if the object's own ones were called.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __rh_register_replaceable(functions: *const usize, count: usize) {
+    // What the runtime puts in the place of a function of a library is a model of it.
+    let runtime = &raw const rh_text_begin as usize..&raw const rh_text_end as usize;
+    let known = &mut *REPLACED_BY.ptr();
+    for at in 0..count {
+        let function = *functions.add(at);
+        if function == 0 || is_marked(function) || runtime.contains(&function) || known.contains(&function) {
+            continue;
+        }
+        if let Some(free) = known.iter_mut().find(|free| **free == 0) {
+            *free = function;
+        }
+    }
+}
+
+/// There is another thread now: what replaced functions do may matter.
+pub(crate) unsafe fn note_replaced() {
+    if (*REPLACED_BY.ptr())[0] == 0 || REPLACED_LOGGED.get() || free::is_on() || !schedule::running() {
+        return;
+    }
+    REPLACED_LOGGED.set(true);
+    for &function in (*REPLACED_BY.ptr()).iter().filter(|&&function| function != 0 && !hides_nothing(function)) {
+        log::escape(Escape::Foreign, function + 1, log::relative(function).0 as usize, 0);
     }
 }
 

@@ -100,6 +100,8 @@ pub const OUTCOME_RACE: u32 = 7;
 pub const OUTCOME_SNAPSHOT: u32 = 8;
 /// The target asked for more threads than [`MAX_THREADS`], or than the plan allows.
 pub const OUTCOME_TOO_MANY_THREADS: u32 = 9;
+/// The target has more timers, named semaphores or processes to read from than the runtime has room for.
+pub const OUTCOME_TOO_MANY_OBJECTS: u32 = 11;
 /// The program cannot run freely; `message` says why.
 pub const OUTCOME_NOT_FREE: u32 = 10;
 

@@ -51,6 +51,7 @@ void __rh_register_module(const struct module *module) {
   modules[module_count++] = module;
   fprintf(out, "module %016lx %u\n", module->content_hash, module->site_count);
 }
+void __rh_register_replaceable(void *const *functions, uint64_t count) {}
 void __tsan_init(void) {}
 
 static void note(const char *hook, const uint8_t *site, uint64_t a, uint64_t b) {

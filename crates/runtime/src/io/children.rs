@@ -11,6 +11,7 @@ use crate::sync::{interpose, interpose_cancellable, real};
 use crate::world::{files, network};
 use crate::{Global, log, outcome, server, sys};
 use core::ffi::{CStr, c_char};
+use racehunter_abi::control::OUTCOME_TOO_MANY_OBJECTS;
 use racehunter_abi::{Escape, File, FileKind, FileOperation, Wait};
 
 const WAITID: usize = 247;
@@ -249,7 +250,6 @@ unsafe fn process_of(stream: usize) -> Option<*mut (usize, i32)> {
 
 unsafe extern "C" fn open_process(command: *const c_char, mode: *const c_char, code: usize) -> usize {
     const EINVAL: i32 = 22;
-    const EMFILE: i32 = 24;
     const CLOSE_ON_EXEC: i32 = 0o2_000_000;
     const SET_DESCRIPTOR_FLAGS: usize = 2;
     let mode = CStr::from_ptr(mode).to_bytes();
@@ -261,7 +261,7 @@ unsafe extern "C" fn open_process(command: *const c_char, mode: *const c_char, c
     if reads == mode.contains(&b'w') {
         return fail(EINVAL);
     }
-    let Some(entry) = process_of(0) else { return fail(EMFILE) };
+    let Some(entry) = process_of(0) else { outcome::finish(OUTCOME_TOO_MANY_OBJECTS) };
     let mut ends = [0_i32; 2];
     if descriptors::make_pipe_with(&raw mut ends, CLOSE_ON_EXEC, code) < 0 {
         return 0;

@@ -6,8 +6,8 @@
 //! also leaves when it is next switched to, wherever it is.
 
 use crate::schedule::{EndsBy, now, point, stop_awaiting, wake};
-use crate::sync::{EINVAL, ESRCH, interpose_cancellable};
-use crate::thread::{CURRENT, State, Thread, by_handle, current};
+use crate::sync::{EINVAL, ESRCH, handles, interpose_cancellable};
+use crate::thread::{CURRENT, State, Thread, any_by_handle, current};
 use crate::{Global, free, log, schedule};
 use racehunter_abi::{Kind, Record, Wait, detail};
 
@@ -113,9 +113,13 @@ pub(super) unsafe fn act_asynchronously(t: *mut Thread) {
 }
 
 unsafe extern "C" fn cancel(handle: usize, code: usize) -> i32 {
-    let Some(t) = by_handle(handle) else { return ESRCH };
+    let Some(t) = any_by_handle(handle) else { return ESRCH };
     let n = point(code);
     log::event(Kind::Cancel, n, (*t).number.index(), 0, 0);
+    handles::uses(t);
+    if (*t).joined {
+        return ESRCH;
+    }
     if (*t).state == State::Done {
         return 0;
     }

@@ -4,8 +4,8 @@ use super::actions::{self, RESERVED};
 use super::{Info, SIGABRT, SIGKILL, SIGSTOP, bit, deliver};
 use crate::clock::{self, SyncClock};
 use crate::schedule::{point, wake};
-use crate::sync::{EINVAL, ESRCH, fail, interpose, real};
-use crate::thread::{COUNT, CURRENT, State, Thread, by_handle, current, every_thread, thread, threads};
+use crate::sync::{EINVAL, ESRCH, fail, handles, interpose, real};
+use crate::thread::{COUNT, CURRENT, State, Thread, any_by_handle, current, every_thread, thread, threads};
 use crate::{Global, arena, constructors, log, outcome, server, sys};
 use core::arch::global_asm;
 use racehunter_abi::{Escape, Kind, ThreadId, Wait, detail};
@@ -378,12 +378,25 @@ unsafe fn to_thread(t: Option<*mut Thread>, signal: i32, origin: Origin, code: u
     }
 }
 
+/// The same for a thread by its handle.
+unsafe fn to_holder(handle: usize, signal: i32, origin: Origin, code: usize) -> i32 {
+    let Some(t) = any_by_handle(handle) else { return ESRCH };
+    if signal == 0 || (*t).joined {
+        point(code);
+        handles::uses(t);
+        return if (*t).joined { ESRCH } else { 0 };
+    }
+    let result = to_thread(Some(t), signal, origin, code);
+    handles::uses(t);
+    result
+}
+
 unsafe extern "C" fn to_handle(handle: usize, signal: i32, code: usize) -> i32 {
-    to_thread(by_handle(handle), signal, Origin::of_this_process(BY_THREAD, 0), code)
+    to_holder(handle, signal, Origin::of_this_process(BY_THREAD, 0), code)
 }
 
 unsafe extern "C" fn queue_to_handle(handle: usize, signal: i32, value: usize, code: usize) -> i32 {
-    to_thread(by_handle(handle), signal, Origin::of_this_process(BY_QUEUE, value), code)
+    to_holder(handle, signal, Origin::of_this_process(BY_QUEUE, value), code)
 }
 
 pub(crate) unsafe extern "C" fn to_self(signal: i32, code: usize) -> i32 {

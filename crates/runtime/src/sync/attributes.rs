@@ -3,9 +3,9 @@
 //! The kernel keeps these for each of its threads, and a fiber has no kernel thread. So they are kept here: a thread
 //! finds what was set for it, without any other effect. Threads inherit from their creator.
 
-use super::{EINVAL, EPERM, fail, interpose, real};
+use super::{EINVAL, EPERM, fail, handles, interpose, real};
 use crate::signals::send::process_id;
-use crate::thread::{COUNT, CURRENT, State, any_by_handle, thread};
+use crate::thread::{COUNT, CURRENT, State, any_by_handle, current, thread};
 use crate::world::{cells, copies};
 use crate::{Global, kernel, log, schedule, sys};
 use core::ffi::CStr;
@@ -60,7 +60,13 @@ unsafe fn by_number(id: i32, code: usize) -> Whom {
 }
 
 unsafe fn by_handle(handle: usize, code: usize) -> Whom {
-    any_by_handle(handle).map_or(Whom::Other, |t| known((*t).number, code))
+    let Some(t) = any_by_handle(handle) else { return Whom::Other };
+    let whom = known((*t).number, code);
+    if schedule::running() && t != current() {
+        schedule::point(code);
+        handles::uses(t);
+    }
+    whom
 }
 
 /// A thread of the program. If threads are kernel threads the kernel knows the rest, and what is done there is a point all the same.
@@ -89,6 +95,8 @@ interpose! {
     pthread_getschedparam => policy_of, "rcx";
     pthread_setschedparam => set_policy, "rcx";
     pthread_setschedprio => set_priority, "rdx";
+    pthread_getattr_np => attributes_of, "rdx";
+    pthread_getcpuclockid => clock_of, "rdx";
     sched_getaffinity => processors_by_number, "rcx";
     sched_setaffinity => set_processors_by_number, "rcx";
     sched_getscheduler => policy_by_number, "rsi";
@@ -437,8 +445,8 @@ unsafe fn about(handle: usize, call: impl FnOnce() -> i32) -> i32 {
     result
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_getattr_np(handle: usize, attributes: *mut u8) -> i32 {
+unsafe extern "C" fn attributes_of(handle: usize, attributes: *mut u8, code: usize) -> i32 {
+    by_handle(handle, code);
     let error = about(handle, || {
         let real: extern "C" fn(usize, *mut u8) -> i32 = core::mem::transmute(real::get_attributes());
         real(handle, attributes)
@@ -457,8 +465,8 @@ unsafe extern "C" fn pthread_getattr_np(handle: usize, attributes: *mut u8) -> i
     error
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_getcpuclockid(handle: usize, clock: usize) -> i32 {
+unsafe extern "C" fn clock_of(handle: usize, clock: usize, code: usize) -> i32 {
+    by_handle(handle, code);
     about(handle, || {
         let real: extern "C" fn(usize, usize) -> i32 = core::mem::transmute(real::get_clock());
         real(handle, clock)

@@ -2,10 +2,11 @@
 //!
 //! Their memory is private, and shared from the first `fork` on.
 
-use super::{EEXIST, EINVAL, EMFILE, ENAMETOOLONG, ENOENT, fail, interpose, objects, semaphore};
+use super::{EEXIST, EINVAL, ENAMETOOLONG, ENOENT, fail, interpose, objects, semaphore};
 use crate::schedule::point;
-use crate::{Global, sys};
+use crate::{Global, outcome, sys};
 use core::ffi::{CStr, c_char};
+use racehunter_abi::control::OUTCOME_TOO_MANY_OBJECTS;
 use racehunter_machine::text::{LONGEST_SEMAPHORE, SemaphoreName};
 
 interpose! {
@@ -79,7 +80,9 @@ unsafe extern "C" fn open(name: *const c_char, flags: i32, _mode: u32, value: u3
     if TABLE.get().is_null() {
         TABLE.set(sys::reserve(0, SIZE) as *mut Named);
     }
-    let Some(entry) = entries().find(|&entry| !(*entry).linked && (*entry).opened == 0) else { return refuse(EMFILE) };
+    let Some(entry) = entries().find(|&entry| !(*entry).linked && (*entry).opened == 0) else {
+        outcome::finish(OUTCOME_TOO_MANY_OBJECTS)
+    };
     objects::forget(entry as usize);
     semaphore::set(entry as usize, true, value);
     (*entry).opened = 1;

@@ -93,6 +93,15 @@ unsafe fn acquire(at: usize, mode: Mode, deadline: Option<Deadline>, kind: Kind,
         escapes::reads_again();
     }
     let wait = if mode == Mode::Write { Wait::WriteLock } else { Wait::ReadLock };
+    if mode == Mode::Write && prefers_writers(at) {
+        // That it waits keeps readers out, and so is something that it does.
+        let n = point(code);
+        if available(at, mode) {
+            take_and_log(at, mode, kind, n);
+            return 0;
+        }
+        log::event(Kind::TryWriteLock, n, at, 0, 0);
+    }
     let queued = (*object(at)).state.as_rwlock().queue(mode);
     let n = acquire_point(code, wait, at, deadline);
     if queued {

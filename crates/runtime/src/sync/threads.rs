@@ -1,8 +1,8 @@
 //! Creation, end and joining of threads.
 
 use super::{
-    EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, attributes, cxx, interpose, interpose_cancellable, keys, misuse,
-    real,
+    EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, attributes, cxx, handles, interpose, interpose_cancellable, keys,
+    misuse, real,
 };
 use crate::fiber;
 use crate::schedule::{
@@ -101,6 +101,9 @@ pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) 
     COUNT.set(number.0 + 1);
     afterlife::begin_thread(t);
     (*t).foreign_stack = !attributes.is_null() && has_stack(attributes);
+    if (*t).foreign_stack {
+        escapes::own_stack();
+    }
     if (*t).from_pool && ordinary {
         fiber::rewind(t);
     } else {
@@ -114,6 +117,7 @@ pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) 
         (*t).from_pool = ordinary;
     }
     fiber::inherit(t);
+    handles::begin(t);
     attributes::inherit(number, wanted);
     (*t).start = start;
     (*t).argument = argument;
@@ -122,6 +126,7 @@ pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) 
     (*t).described = [0; 2];
     LIVE.set(LIVE.get() + 1);
     clock::inherit(t);
+    reach::note_replaced();
     Ok(t)
 }
 
@@ -250,6 +255,7 @@ unsafe fn join_with(handle: usize, result: *mut usize, patience: Patience, code:
     clock::join_thread(t);
     (*t).joined = true;
     log::event(Kind::Join, n, number, how, detail::SUCCEEDED);
+    handles::end(t);
     if !result.is_null() {
         *result = (*t).result;
         hooks::wrote(result as usize, size_of::<usize>(), code);
@@ -291,6 +297,7 @@ pub(super) unsafe extern "C" fn detach(handle: usize, code: usize) -> i32 {
     let n = point(cxx::place(code));
     (*t).detached = true;
     log::event(Kind::Detach, n, (*t).number.index(), 0, 0);
+    handles::detach(t);
     0
 }
 
@@ -311,6 +318,9 @@ pub(crate) unsafe fn end(t: *mut Thread) {
         super::abandon_locks(t);
     }
     log::event(Kind::Exit, n, 0, 0, 0);
+    if (*t).detached {
+        handles::end(t);
+    }
     afterlife::end_thread(t, LIVE.get() - 1 == INTERNAL.get() - u32::from((*t).internal));
     LIVE.set(LIVE.get() - 1);
     INTERNAL.set(INTERNAL.get() - u32::from((*t).internal));

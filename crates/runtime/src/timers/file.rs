@@ -4,7 +4,7 @@
 
 use super::{Notice, OF_PROCESS, USED, apply, delete, existing, make, setting_of, timer};
 use crate::io::{self, channels};
-use crate::sync::{EINVAL, ENOMEM, fail, interpose};
+use crate::sync::{EINVAL, fail, interpose};
 use crate::sys;
 use racehunter_abi::FileKind;
 use racehunter_machine::text::PathText;
@@ -57,11 +57,7 @@ unsafe extern "C" fn create(clock: i32, flags: i32, code: usize) -> i32 {
     forget(fd, code);
     let channel = channels::find_or_make(0, false);
     channels::made(fd, FileKind::Event, channel);
-    let Some(index) = make(OF_PROCESS + 1, Notice::File { channel }) else {
-        sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
-        channels::forget(fd);
-        return fail(ENOMEM);
-    };
+    let index = make(OF_PROCESS + 1, Notice::File { channel });
     (*timer(index)).time_clock = Clock(clock);
     fd
 }

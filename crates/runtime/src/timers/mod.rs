@@ -17,7 +17,7 @@ use crate::signals::send::{self, Origin};
 use crate::sync::threads;
 use crate::thread::{INTERNAL, State, Thread, current, every_thread, thread};
 use crate::{Global, log, outcome, time};
-use racehunter_abi::control::OUTCOME_TOO_MANY_THREADS;
+use racehunter_abi::control::{OUTCOME_TOO_MANY_OBJECTS, OUTCOME_TOO_MANY_THREADS};
 use racehunter_abi::{Cause, Kind, ThreadId, Wait, detail};
 use racehunter_machine::{self as machine, Clock, Deadline, Owner, TimerSetting};
 
@@ -61,7 +61,7 @@ struct Timer {
     clock: SyncClock,
 }
 
-const MOST: usize = 128;
+const MOST: usize = 1024;
 
 static TIMERS: Global<[core::mem::MaybeUninit<Timer>; MOST]> =
     Global::new([const { core::mem::MaybeUninit::zeroed() }; MOST]);
@@ -80,9 +80,11 @@ unsafe fn existing(index: usize) -> Option<*mut Timer> {
     (index < USED.get() && (*timer(index)).in_use).then(|| timer(index))
 }
 
-/// A new timer; nothing when there are too many.
-unsafe fn make(first: usize, notice: Notice) -> Option<usize> {
-    let index = (first..MOST).find(|&index| !(*timer(index)).in_use)?;
+/// A new timer.
+unsafe fn make(first: usize, notice: Notice) -> usize {
+    let Some(index) = (first..MOST).find(|&index| !(*timer(index)).in_use) else {
+        outcome::finish(OUTCOME_TOO_MANY_OBJECTS)
+    };
     USED.set(USED.get().max(index + 1));
     let t = timer(index);
     (*t).in_use = true;
@@ -91,7 +93,7 @@ unsafe fn make(first: usize, notice: Notice) -> Option<usize> {
     (*t).missed = 0;
     (*t).owed = 0;
     (*t).unread = 0;
-    Some(index)
+    index
 }
 
 /// Whether a timer is set that can expire.

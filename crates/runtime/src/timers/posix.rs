@@ -2,7 +2,7 @@
 
 use super::{Notice, OF_PROCESS, apply, delete, existing, make, setting_of};
 use crate::signals::SIGALRM;
-use crate::sync::{EAGAIN, EINVAL, fail, interpose};
+use crate::sync::{EINVAL, fail, interpose};
 use crate::{log, reach, sys, time};
 use racehunter_abi::{Escape, ThreadId};
 use racehunter_machine::{Clock, TimerSetting};
@@ -41,7 +41,7 @@ unsafe extern "C" fn create(clock: i32, event: *const Event, id: *mut usize, cod
         // Processor time has no virtual form: the timer counts the only time that there is.
         log::escape(Escape::Unmodelled, code, TIMER_CREATE, clock as u64);
     }
-    let Some(index) = make(OF_PROCESS + 1, Notice::Nothing) else { return fail(EAGAIN) };
+    let index = make(OF_PROCESS + 1, Notice::Nothing);
     let notice = if event.is_null() {
         Notice::Signal { signal: SIGALRM, to: None, value: index }
     } else {
