@@ -29,18 +29,17 @@
 
 pub mod control;
 pub mod detail;
+mod escape;
 mod file;
 mod ids;
 mod record;
 mod state;
 mod unmodelled;
 
+pub use escape::{Escape, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS, TRACES_OF_PROCESSES};
 pub use file::{File, FileKind, FileOperation, descriptor_at, descriptor_cell};
 pub use ids::{Address, CodeAddress, EventNumber, SiteId, ThreadId, ThreadPath};
-pub use record::{
-    Cause, Escape, Kind, Misuse, RawRecord, Record, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS,
-    TRACES_OF_PROCESSES, Wait,
-};
+pub use record::{Cause, Kind, Misuse, RawRecord, Record, Wait};
 pub use state::{Touched, state_object};
 pub use unmodelled::{
     UNMODELLED, UNMODELLED_BUFFER, UNMODELLED_CANCELLATION, UNMODELLED_EXIT, UNMODELLED_FORMAT, UNMODELLED_FUNCTION,
