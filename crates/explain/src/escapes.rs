@@ -84,26 +84,8 @@ fn gap(symbols: &Symbols, escaped: &Escaped) -> Option<Gap> {
 /// Whether threads may order each other by what escaped, so that the detector takes ordered accesses for a race.
 pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> bool {
     match what {
-        Escape::None
-        | Escape::Fork
-        | Escape::Exec
-        | Escape::Freed
-        | Escape::Clock
-        | Escape::Reused
-        | Escape::Whole
-        | Escape::Keys
-        | Escape::Descriptors
-        | Escape::Stays
-        | Escape::ReadsAgain
-        | Escape::FutexWait
-        | Escape::WeakExchange
-        | Escape::LetGo
-        | Escape::OwnStack
-        | Escape::Excused
-        | Escape::TimedWait
-        | Escape::SmallStack
-        | Escape::Returned
-        | Escape::Taker => false,
+        what if what.is_assumption() => false,
+        Escape::None | Escape::Fork | Escape::Exec | Escape::Returned | Escape::OwnStack | Escape::Taker => false,
         // Files that never have the same in them, as random numbers.
         Escape::Unseen if object & VARIES != 0 => false,
         // Functions of the C library that only touch memory, or state of their own, order no threads.

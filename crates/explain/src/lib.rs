@@ -29,7 +29,7 @@ pub use stored::{plan_of, stored_switches};
 use place::Places;
 use racehunter_analyses::simplify;
 use racehunter_explore::{Bug, Effort, Execution, Executor, ExecutorError, Outcome, Plan};
-use racehunter_finding::{Finding, Object, Schedule, Site, fingerprint};
+use racehunter_finding::{Finding, Object, Site, fingerprint};
 use racehunter_log::{
     AccessMode, CodeAddress, Entry, Escape, Event, EventNumber, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS,
     TRACES_OF_PROCESSES,
@@ -284,25 +284,7 @@ impl Explainer<'_> {
             topic: RefCell::default(),
             nearest: RefCell::default(),
         };
-        let mut finding = Finding {
-            id: String::new(),
-            kind: racehunter_finding::Kind::Crash,
-            message: String::new(),
-            sites: Vec::new(),
-            replayed: [0, 0],
-            confirmed: false,
-            execution: 0,
-            preemptions: 0,
-            schedule: Schedule::default(),
-            steps: Vec::new(),
-            object: None,
-            threads: threads.all(),
-            notes: Vec::new(),
-            met: false,
-            suppressed: None,
-            cause: None,
-            variant_of: None,
-        };
+        let mut finding = Finding { threads: threads.all(), ..Finding::new(racehunter_finding::Kind::Crash) };
         let culprit = match bug {
             Bug::Race(first, second) => memory::describe_race(&places, *first, *second, &mut finding),
             Bug::DoubleFree(first, second) => memory::describe_double_free(&places, *first, *second, &mut finding),
