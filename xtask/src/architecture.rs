@@ -49,7 +49,7 @@ const ACCESS: [Access; 3] = [
             ("cli", "is a command"),
             ("cargo", "is a command"),
             ("compile", "finds compilers on the PATH, and RACEHUNTER_LIB"),
-            ("plugin", "is told by the wrapper what to do"),
+            ("plugin", "gets its settings from the wrapper that way"),
             ("companion", "sees whether a program is hunted in"),
         ],
     },

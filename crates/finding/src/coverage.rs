@@ -15,8 +15,7 @@ pub struct Coverage {
     /// Executions that came to an end of their own.
     #[serde(default)]
     pub completed: u64,
-    /// Why it means nothing that nothing was found, one line each. Whoever finds nothing and has any of these has not
-    /// shown that the program is well.
+    /// Why a hunt that found nothing is inconclusive, one line each. With any of these, nothing is shown about the program.
     #[serde(default)]
     pub unclear: Vec<String>,
     /// Everything that was asked for was explored, nothing of it diverged or timed out or ran uncontrolled, and nothing was

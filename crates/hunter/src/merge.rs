@@ -68,7 +68,7 @@ impl Parts {
     }
 }
 
-/// What is known of a bug twice becomes one: what was confirmed rather than what was not, and what came earlier.
+/// Joins two findings of the same bug: a confirmed one replaces one that is not, then an earlier one a later one.
 fn join(findings: &mut BTreeMap<String, Stored>, new: Stored) {
     let rank = |stored: &Stored| (!stored.finding.confirmed, stored.finding.execution);
     let known = findings.entry(new.finding.id.clone());
@@ -99,7 +99,7 @@ pub fn read(directories: &[PathBuf]) -> Result<Parts, Error> {
             if let Some(what) = difference(first, &kept) {
                 return Err(Error::OtherCampaign { path, what });
             }
-            // The same part twice: one of them got further.
+            // The same part may be there twice: the one that got further counts.
             let further = parts.get(&kept.part().number()).is_none_or(|(_, known)| {
                 (known.coverage.complete, known.coverage.executions)
                     < (kept.coverage.complete, kept.coverage.executions)

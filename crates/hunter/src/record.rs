@@ -129,7 +129,7 @@ struct SourceNames<'a> {
     given: RefCell<HashMap<String, u64>>,
 }
 
-/// Locations that get names: looking one up takes its time.
+/// Locations that get names, at most: each lookup takes time.
 const NAMED: usize = 100_000;
 
 impl Names for SourceNames<'_> {

@@ -1,6 +1,6 @@
 //! The sentence that says what is wrong, for each kind of bug.
 //!
-//! Whoever makes a [`Finding`](racehunter_finding::Finding) takes its `message` from here. Details that the finding
+//! Code that makes a [`Finding`](racehunter_finding::Finding) takes its `message` from here. Details that the finding
 //! carries elsewhere (size, region, place of allocation) are added by the formats that want them.
 
 use crate::text::count;
@@ -151,7 +151,7 @@ pub fn met_once() -> String {
         .to_owned()
 }
 
-/// A race that only the known synchronisation does not rule out.
+/// A race that the known synchronisation does not rule out; other synchronisation may.
 #[must_use]
 pub fn never_met() -> String {
     "no known synchronisation orders the accesses, but the program also does what is not seen or controlled (see the \

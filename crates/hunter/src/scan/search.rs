@@ -1,4 +1,5 @@
-//! Executions: a race that they show is one; and if there are no others, there is none.
+//! Executions settle what the analysis leaves open: one that shows a race proves it, and if every execution was run without
+//! one, there is no race.
 
 use super::build::Built;
 use super::{Scan, inputs};
