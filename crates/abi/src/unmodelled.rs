@@ -20,8 +20,14 @@ pub const UNMODELLED_REENTRY: u64 = 25;
 /// The place in [`UNMODELLED`] of a second thread that ends the program.
 pub const UNMODELLED_SECOND_EXIT: u64 = 26;
 
+/// The place in [`UNMODELLED`] of locks that are held, or were never initialised, where no thread has taken them.
+pub const UNMODELLED_COPY: u64 = 27;
+
+/// The place in [`UNMODELLED`] of mutexes with the protocol `PTHREAD_PRIO_PROTECT`.
+pub const UNMODELLED_CEILING: u64 = 28;
+
 /// Functions of the C library without a model.
-pub const UNMODELLED: [&str; 27] = [
+pub const UNMODELLED: [&str; 32] = [
     "aio_read",
     "aio_write",
     "lio_listio",
@@ -49,4 +55,9 @@ pub const UNMODELLED: [&str; 27] = [
     "forkpty",
     "a signal inside of malloc, free or a function on a stream",
     "exit by two threads at once",
+    "a copy of a lock",
+    "a mutex with a priority ceiling",
+    "pthread_attr_setaffinity_np",
+    "pthread_attr_setguardsize",
+    "pthread_setattr_default_np",
 ];

@@ -139,6 +139,11 @@ impl Analysis for Watchpoint {
         Some(later.into_iter().rev().map(|(_, pair)| Target::Provoke(Box::new(pair))).collect())
     }
 
+    /// A pair that did not meet may do so in other schedules, and other bugs are not looked for.
+    fn proves(&self) -> bool {
+        false
+    }
+
     fn guarantee(&self) -> Option<String> {
         let pairs = self.provoked;
         let plural = if pairs == 1 { "pair" } else { "pairs" };

@@ -72,6 +72,12 @@ pub trait Analysis {
         None
     }
 
+    /// Whether its guarantee is about the bugs of the program, and so a proof that there is none. One that is only about what
+    /// was tried is not.
+    fn proves(&self) -> bool {
+        true
+    }
+
     /// What can be said about chances, for techniques that cover nothing for certain but have a known chance to find a
     /// bug.
     fn chance(&self) -> Option<String> {

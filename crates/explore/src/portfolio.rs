@@ -61,6 +61,10 @@ impl Portfolio {
         self.members[index].queue.guarantee()
     }
 
+    pub(crate) fn proves(&self, index: usize) -> bool {
+        self.members[index].queue.proves()
+    }
+
     /// What can be said about chances, of an analysis that is alone: where others share the executions it would say
     /// too little about the whole.
     pub(crate) fn chance(&self) -> Option<String> {
@@ -180,6 +184,8 @@ pub(crate) trait Queue {
     fn next_stage(&mut self) -> bool;
     /// See [`Analysis::guarantee`].
     fn guarantee(&self) -> Option<String>;
+    /// See [`Analysis::proves`].
+    fn proves(&self) -> bool;
     /// See [`Analysis::chance`].
     fn chance(&self) -> Option<String>;
     /// See [`Analysis::bound`].
@@ -278,6 +284,10 @@ impl<A: Analysis> Queue for Waitlist<A> {
 
     fn guarantee(&self) -> Option<String> {
         self.analysis.guarantee()
+    }
+
+    fn proves(&self) -> bool {
+        self.analysis.proves()
     }
 
     fn chance(&self) -> Option<String> {

@@ -13,6 +13,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
 #if LLVM_VERSION_MAJOR >= 22
 #include "llvm/Plugins/PassPlugin.h"
 #else
@@ -103,6 +104,14 @@ void replace_in_debug_records(Instruction &value, PHINode &with) {
       record->replaceVariableLocationOp(&value, &with);
 }
 
+// Sets an option of the optimiser, unless it does not have it or the user has set it.
+void set_option(StringRef name, StringRef value) {
+  auto &options = cl::getRegisteredOptions();
+  auto found = options.find(name);
+  if (found != options.end() && found->second->getNumOccurrences() == 0)
+    found->second->addOccurrence(0, name, value);
+}
+
 struct Text {
   const char *data;
   size_t length;
@@ -114,6 +123,10 @@ Text text(StringRef string) { return {string.data(), string.size()}; }
 extern "C" {
 
 void rh_register(PassBuilder &builder) {
+  // Loads that the program does not make, of memory that other threads may write: the value is dropped, but to the
+  // detector such a load is a race. The same holds in functions that are to be sanitized, except for these two.
+  set_option("disable-licm-promotion", "true");
+  set_option("enable-early-exit-vectorization", "false");
   builder.registerPipelineStartEPCallback(
       [](ModulePassManager &passes, OptimizationLevel) { passes.addPass(Step(rh_begin)); });
   // Clang registers its sanitizers at the same point, after its plugins.

@@ -340,6 +340,7 @@ impl<'a> Emitter<'a> {
         let context = self.module.context();
         let bits = match mask {
             Mask::Bits(bits) => bits,
+            Mask::ClearBits(bits) => Value(llvm!(LLVMBuildNot(self.builder, bits.0, UNNAMED))),
             Mask::Signs(values) => {
                 let vector = values.ty();
                 let width = (self.module.store_size(vector.element()) * 8) as u32;

@@ -54,6 +54,7 @@ mod export;
 mod frame;
 mod host;
 mod kinds;
+mod lanes;
 mod library;
 mod llvm;
 mod loops;

@@ -2,6 +2,7 @@
 
 use crate::calls::{self, ModelledCall, Sight};
 use crate::kinds::Kinds;
+use crate::lanes;
 use crate::library;
 use crate::llvm::{Module, Value, llvm};
 use crate::memory::Memory;
@@ -48,6 +49,8 @@ pub enum Length {
 pub enum Mask {
     /// A vector of `i1`.
     Bits(Value),
+    /// A vector of `i1`; those take part whose bit is not set.
+    ClearBits(Value),
     /// The sign bit of each element.
     Signs(Value),
 }
@@ -206,9 +209,19 @@ impl<'a> Scanner<'a> {
         {
             found.push(match self.kinds.is_vtable_access(load) {
                 true => Operation::VirtualTableRead(address),
-                false => access(Access::Read, address, bytes),
+                false => self.partial(load).unwrap_or_else(|| access(Access::Read, address, bytes)),
             });
         }
+    }
+
+    /// A load of a vector of which the program uses some lanes only. The others are there because one load is cheaper: the
+    /// program does not read them, and other threads may write them.
+    fn partial(&self, load: Value) -> Option<Operation> {
+        let (address, vector) = (load.operand(0), load.ty());
+        let count = vector.lanes().filter(|&count| count <= 64)?;
+        let mask = lanes::used(load, count)?;
+        let bytes = self.module.store_size(vector.element());
+        Some(Operation::Masked { access: Access::Read, mask, count, lanes: Lanes::Consecutive(address), bytes })
     }
 
     fn store(&mut self, store: Value, sanitized: bool, found: &mut Vec<Operation>) {

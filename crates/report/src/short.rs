@@ -106,7 +106,8 @@ pub(crate) fn unclear(coverage: &Coverage) -> Option<String> {
 /// What was explored, with the word that it deserves.
 pub(crate) fn explored(coverage: &Coverage, told: Told) -> String {
     let word = if is_proof(coverage, told) { "proved" } else { "explored" };
-    let unseen = if coverage.finished && !coverage.complete { " (not all of it was seen)" } else { "" };
+    let is_unseen = coverage.finished && coverage.uncontrolled.iter().any(|what| what.what.is_unseen());
+    let unseen = if is_unseen { " (not all of it was seen)" } else { "" };
     format!("{word} {}{unseen}", extent(coverage))
 }
 

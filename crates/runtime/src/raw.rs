@@ -157,6 +157,9 @@ core::arch::global_asm!(
     rh_noted 20, fmemopen
     rh_noted 23, clone
     rh_noted 24, forkpty
+    rh_noted 29, pthread_attr_setaffinity_np
+    rh_noted 30, pthread_attr_setguardsize
+    rh_noted 31, pthread_setattr_default_np
     .purgem rh_noted
     "#,
     note = sym note,

@@ -42,7 +42,7 @@ impl Campaign<'_> {
         let finished = self.claiming().next().is_some() && self.claiming().all(|member| member.finished);
         let guarantee = self.claims().pop();
         let finished = finished && guarantee.is_some();
-        let complete = finished && self.sees_everything();
+        let complete = finished && self.sees_everything() && self.proves();
         Coverage {
             executions: counts.executions,
             diverged: counts.diverged,
@@ -86,6 +86,13 @@ impl Campaign<'_> {
     pub(super) fn claims(&self) -> Vec<Claim> {
         let first = self.claiming().find(|member| !member.claims.is_empty()).filter(|_| self.is_clean());
         first.map(|member| member.claims.clone()).unwrap_or_default()
+    }
+
+    /// Whether the first member that claims something claims it about the bugs of the program.
+    fn proves(&self) -> bool {
+        let claims =
+            |&index: &usize| self.portfolio.guarantee(index).is_some() && !self.members[index].claims.is_empty();
+        (0..self.members.len()).find(claims).is_some_and(|index| self.portfolio.proves(index))
     }
 
     fn assumptions(&self) -> Vec<Assumption> {

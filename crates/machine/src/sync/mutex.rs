@@ -12,6 +12,7 @@ impl MutexKind {
     const ROBUST_BIT: u32 = 16;
     /// The lock word has the number of a kernel thread: robust, or with a protocol for priorities.
     const OWNED_WORD: u32 = 16 | 32 | 64;
+    const CEILING: u32 = 64;
     const SHARED_BIT: u32 = 128;
     /// What initialisers may leave there.
     const KNOWN: u32 = 0x3ff;
@@ -41,6 +42,13 @@ impl MutexKind {
     #[must_use]
     pub const fn is_garbage(word: u32) -> bool {
         word & !Self::KNOWN != 0
+    }
+
+    /// Whether it has the protocol `PTHREAD_PRIO_PROTECT`.
+    #[inline]
+    #[must_use]
+    pub const fn has_ceiling(word: u32) -> bool {
+        word & Self::CEILING != 0
     }
 
     /// Whether the lock word that belongs to this one has the number of its owner: the C library then looks at it even
@@ -218,6 +226,13 @@ impl Mutex {
     #[must_use]
     pub fn has_own_word(&self) -> bool {
         self.form == LockForm::Mutex && !self.kind.is_shared()
+    }
+
+    /// Whether it was last taken as a spin lock.
+    #[inline]
+    #[must_use]
+    pub fn is_spin_lock(&self) -> bool {
+        self.form == LockForm::Spin
     }
 
     /// Takes it, which is possible.

@@ -8,13 +8,28 @@ use crate::schedule::now;
 use crate::shadow::{self, Access};
 use crate::thread::{Awaits, Thread, current, every_thread, holds, me, thread, threads};
 use crate::{afterlife, annotations, clock, escapes, log, memory};
-use racehunter_abi::{Kind, Misuse, Record, Wait, detail};
+use racehunter_abi::{
+    Escape, Kind, Misuse, Record, UNMODELLED_CEILING, UNMODELLED_COPY, UNMODELLED_FUNCTION, Wait, detail,
+};
 use racehunter_machine::Owner;
 
 /// Logs a misuse by the running thread, in its event that is happening.
 #[cold]
 pub(crate) unsafe fn report(what: Misuse, object: usize, other: Owner) {
     log::event(Kind::Misuse, now(), object, u64::from(other.logged()), what as u8);
+}
+
+/// A lock is taken that is held according to its memory: a copy of one that was held, say. With the C library the thread would
+/// wait for ever.
+#[cold]
+pub(crate) unsafe fn note_copy() {
+    log::escape(Escape::Unmodelled, (*current()).code, (UNMODELLED_FUNCTION + UNMODELLED_COPY) as usize, 0);
+}
+
+/// A mutex with a priority ceiling is taken. The C library refuses it to most threads.
+#[cold]
+pub(crate) unsafe fn note_ceiling() {
+    log::escape(Escape::Unmodelled, (*current()).code, (UNMODELLED_FUNCTION + UNMODELLED_CEILING) as usize, 0);
 }
 
 /// What the first word of a destroyed object has. An initialiser of any kind, and whatever else becomes of the memory,

@@ -114,14 +114,23 @@ unsafe fn take(at: usize, form: LockForm) -> i32 {
         return EBUSY;
     }
     let taken = mutex.take(me(), form);
+    let is_own = mutex.has_own_word() && !mutex.kind().is_robust();
+    if matches!(taken, Taken::Newly) && is_own && *word(at) != 0 {
+        misuse::note_copy();
+    }
+    if form == LockForm::Mutex && MutexKind::has_ceiling(*((at + KIND) as *const u32)) {
+        misuse::note_ceiling();
+    }
     match taken {
         Taken::Lost => return ENOTRECOVERABLE,
         Taken::TooDeep => return EAGAIN,
         Taken::Again => return 0,
         Taken::Newly | Taken::FromDead => {}
     }
-    if mutex.has_own_word() {
-        *word(at) = 1;
+    match form {
+        LockForm::Spin => *word(at) = !FREE_SPIN_LOCK,
+        LockForm::Mutex if mutex.has_own_word() => *word(at) = 1,
+        LockForm::Mutex | LockForm::File | LockForm::None => {}
     }
     hold(current(), at);
     clock::acquire(&(*o).clock);
@@ -309,6 +318,8 @@ unsafe fn drop_ownership(at: usize) -> u32 {
         shared::give_word(at);
     } else if mutex.has_own_word() {
         *word(at) = 0;
+    } else if mutex.is_spin_lock() {
+        *word(at) = FREE_SPIN_LOCK;
     }
     if let Some(owner) = owner.thread() {
         unhold(thread(owner), at);
@@ -367,7 +378,7 @@ unsafe extern "C" fn spin_init(at: usize, _shared: i32, _code: usize) -> i32 {
 /// A spin lock has no initialiser but the function. One that nothing has initialised is a lock that is held, with this C library,
 /// and anything with others.
 unsafe fn expect_spin_lock(at: usize, code: usize) {
-    if *word(at) != FREE_SPIN_LOCK {
+    if *word(at) != FREE_SPIN_LOCK && (*object(at)).state.owner().is_none() {
         point(code);
         misuse::report(Misuse::NeverInitialised, at, Owner::NONE);
         // One report is enough.

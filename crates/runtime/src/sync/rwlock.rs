@@ -64,13 +64,23 @@ unsafe extern "C" fn destroy(at: usize, code: usize) -> i32 {
     0
 }
 
+/// The word in the C library's structure that is 0 while the lock is free.
+const fn word(at: usize) -> *mut u32 {
+    at as *mut u32
+}
+
 unsafe fn take(at: usize, mode: Mode) {
     let o = object(at);
     clock::acquire(&(*o).clock);
     if mode == Mode::Write {
         clock::acquire(&(*o).shared_clock);
     }
-    (*o).state.as_rwlock().take(me(), mode);
+    let lock = (*o).state.as_rwlock();
+    if lock.readers() == 0 && *word(at) != 0 {
+        misuse::note_copy();
+    }
+    lock.take(me(), mode);
+    *word(at) = 1;
     hold(current(), at);
     refresh(Wait::ReadLock, at);
 }
@@ -186,6 +196,7 @@ unsafe extern "C" fn unlock(at: usize, code: usize) -> i32 {
             return EPERM;
         }
     }
+    *word(at) = u32::from((*o).state.rwlock().readers() != 0);
     unhold(current(), at);
     refresh(Wait::ReadLock, at);
     0

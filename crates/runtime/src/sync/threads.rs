@@ -40,6 +40,7 @@ unsafe extern "C" {
     fn pthread_attr_getdetachstate(attributes: *const u8, state: *mut i32) -> i32;
     fn pthread_attr_getstacksize(attributes: *const u8, size: *mut usize) -> i32;
     fn pthread_attr_setstacksize(attributes: *mut u8, size: usize) -> i32;
+    fn pthread_attr_getsigmask_np(attributes: *const u8, mask: *mut u64) -> i32;
     fn pthread_attr_getstack(attributes: *const u8, address: *mut usize, size: *mut usize) -> i32;
 }
 
@@ -64,6 +65,14 @@ unsafe fn is_small(attributes: *const u8) -> bool {
 unsafe fn stack_size(attributes: *const u8) -> Option<usize> {
     let mut size = 0;
     (pthread_attr_getstacksize(attributes, &mut size) == 0).then_some(size)
+}
+
+/// The signals that the attributes want to be blocked in the thread.
+unsafe fn mask_of(attributes: *const u8) -> Option<u64> {
+    // `sigset_t` has room for more signals than there are.
+    let mut mask = [0_u64; 16];
+    let is_set = !attributes.is_null() && pthread_attr_getsigmask_np(attributes, mask.as_mut_ptr()) == 0;
+    is_set.then_some(mask[0])
 }
 
 /// Whether the program has a stack ready for the thread.
@@ -160,7 +169,7 @@ pub(super) unsafe extern "C" fn create(
     (*t).path = path_of((*current()).path, (*current()).children);
     (*t).created_at = code;
     (*t).detached = detached != 0;
-    (*t).signal_mask = (*current()).signal_mask;
+    (*t).signal_mask = mask_of(attributes).unwrap_or((*current()).signal_mask);
     // Allocations of the C library may have been noted meanwhile.
     (*current()).code = code;
     log::event(Kind::Create, n, (*t).number.index(), log::relative(start).0, 0);
