@@ -3,6 +3,7 @@
 //! `targets.rs` checks that both do the same with every program below `targets/`, because it builds those. Like
 //! `detector`, this uses the crates behind the command.
 
+use racehunter_abi::EventNumber;
 use racehunter_e2e::Workshop;
 use racehunter_e2e::pair::{Pair, essence};
 use racehunter_explore::{Escape, Execution, Executor as _, Outcome, Plan, Style, Switch, Tail};
@@ -154,10 +155,13 @@ fn snapshots_go_on_as_from_the_start() {
     let last = alone[0].switches().pop().expect("there are three threads").at;
     // Schedules that differ only in the second half, so that they share a prefix that is worth a snapshot.
     let whole = Plan::replay(alone[0].switches());
-    let half: Vec<Switch> = whole.switches.iter().copied().filter(|switch| switch.at < last / 2).collect();
-    let from = half.last().map_or(0, |switch| switch.at).max(40_000);
-    let tail =
-        |seed| Plan { tail_from: from, tail: Tail::Walk { style: Style::Even, seed }, ..Plan::replay(half.clone()) };
+    let half: Vec<Switch> = whole.switches.iter().copied().filter(|switch| switch.at.0 < last.0 / 2).collect();
+    let from = half.last().map_or(0, |switch| switch.at.0).max(40_000);
+    let tail = |seed| Plan {
+        tail_from: EventNumber(from),
+        tail: Tail::Walk { style: Style::Even, seed },
+        ..Plan::replay(half.clone())
+    };
     // And what comes behind them must leave their logs alone.
     let plans: Vec<Plan> =
         (1..=8).map(tail).chain(std::iter::once(Plan::default())).chain((9..=12).map(tail)).collect();

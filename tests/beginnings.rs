@@ -1,6 +1,7 @@
 //! A search in which every access is a point needs only the accesses after the prefix of a schedule. Leaving out the
 //! others must change nothing: the same schedules, in the same order, with the same logs after their prefixes.
 
+use racehunter_abi::EventNumber;
 use racehunter_analyses::{BoundKind, ContextBound, Strategy};
 use racehunter_e2e::Workshop;
 use racehunter_explore::{
@@ -93,16 +94,16 @@ struct Watched {
 
 impl Executor for Watched {
     fn run(&mut self, plans: &[Plan]) -> Result<Vec<Execution>, ExecutorError> {
-        let asked: Vec<u64> = plans.iter().map(|plan| plan.log_from).collect();
+        let asked: Vec<EventNumber> = plans.iter().map(|plan| plan.log_from).collect();
         let mut plans = plans.to_vec();
         if self.logs_everything {
-            plans.iter_mut().for_each(|plan| plan.log_from = 0);
+            plans.iter_mut().for_each(|plan| plan.log_from = EventNumber::START);
         }
         let executions = self.processes.run(&plans)?;
         for (execution, from) in executions.iter().zip(asked) {
             let tail = execution.records.iter().filter(|record| record.index >= from).copied().collect();
             self.seen.push((execution.switches(), execution.outcome.clone(), execution.events, tail));
-            self.left_out += usize::from(from > 1000);
+            self.left_out += usize::from(from > EventNumber(1000));
             self.read += execution.records.len();
         }
         Ok(executions)

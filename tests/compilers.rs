@@ -542,7 +542,7 @@ int main(void) {
 ",
     );
     workshop.cc(["-g", "-O0", "-w", "-pthread", "maybe.c", "-o", "maybe"]).expect(0);
-    let ended = workshop.run(&mut std::process::Command::new(workshop.path("maybe")));
+    let ended = workshop.run(&mut Command::new(workshop.path("maybe")));
     assert_eq!(ended.status, Some(0), "it created the thread and did not wait, or did not create it and did not work");
 }
 

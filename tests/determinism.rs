@@ -4,6 +4,7 @@
 //! the same hunt gives the same results for small programs is tested in `targets.rs`.
 //! Executions from a snapshot are those that run from the start.
 
+use racehunter_abi::EventNumber;
 use racehunter_e2e::{Hunted, Workshop, root};
 use racehunter_explore::{Execution, Executor as _, Observe, Outcome, Plan, Record, Style, Tail, shared_sites};
 use racehunter_launch::{Limits, Processes, Program};
@@ -118,7 +119,7 @@ fn executions_from_a_snapshot_are_those_from_the_start() {
     assert_eq!(alone.outcome, Outcome::Exited(3));
     assert!(alone.events > 80_000, "{} events", alone.events);
     // The same prefix, up to an event in the middle, makes the executor take a snapshot there.
-    let plan = Plan { tail_from: 60_000, ..Plan::default() };
+    let plan = Plan { tail_from: EventNumber(60_000), ..Plan::default() };
     for execution in processes.run(&[plan.clone(), plan.clone(), plan]).expect("they run") {
         assert_eq!(execution, alone);
     }
@@ -211,8 +212,8 @@ fn executions_from_a_start_that_was_kept_are_those_from_the_beginning() {
             orders.extend(walks.iter().map(|walk| walk.records.iter().map(|record| record.thread).collect::<Vec<_>>()));
             // Plain accesses before the last switch are only counted.
             let repeated = walks.iter().map(|walk| {
-                let log_from = walk.switches().last().map_or(0, |switch| switch.at);
-                Plan { log_from, allocations, ..walk.repeat() }
+                let log_from = walk.switches().last().map_or(0, |switch| switch.at.0);
+                Plan { log_from: EventNumber(log_from), allocations, ..walk.repeat() }
             });
             both(&mut processes, &repeated.collect::<Vec<_>>());
         }

@@ -2,6 +2,7 @@
 //! those of every other execution.
 
 use racehunter_abi::Kind;
+use racehunter_abi::{Address, CodeAddress};
 use racehunter_e2e::Workshop;
 use racehunter_explore::{
     Execution, Executor as _, Observe, Outcome, Plan, Record, Style, Tail, Tracked, Variable, Variables,
@@ -176,7 +177,7 @@ fn blocks(execution: &Execution) -> (u64, Vec<u32>, u64) {
         let variable = variables.note(execution, entry);
         alone &= record.kind != Kind::Create;
         if let Some(Variable::Heap { code, .. }) = variable {
-            let (sites, accesses) = found.entry(code).or_default();
+            let (sites, accesses) = found.entry(code.0).or_default();
             sites.insert(record.site);
             *accesses += u64::from(!alone);
         }
@@ -199,7 +200,7 @@ fn accesses_that_are_counted_without_a_look_change_priorities_where_they_should(
     for seed in 1..=60 {
         // In some of them priorities change among the first accesses, and the rest is counted.
         let tail = Tail::Walk { style: Style::PctVariables { depth: 5, length: accesses >> (seed % 4) }, seed };
-        let track = vec![Tracked::AllocatedAt(code)];
+        let track = vec![Tracked::AllocatedAt(CodeAddress(code))];
         let whole = Plan { tail, track, fair_limit: Some(100 + seed * 11), ..whole.clone() };
         let selective = Plan { observe: Observe::Points, select: Some(sites.clone()), ..whole.clone() };
         let (seen, selected) = (run(&mut processes, &whole), run(&mut processes, &selective));
@@ -229,7 +230,12 @@ fn a_selective_walk_makes_the_schedule_of_one_that_sees_everything() {
     for (seed, (&variable, sites)) in (1..).zip(known.iter().cycle().take(60)) {
         let tail = Tail::Walk { style: Style::PctVariables { depth: 4, length: 24 }, seed };
         // Turns end in the middle of what is skipped.
-        let whole = Plan { tail, track: vec![Tracked::At(variable)], fair_limit: Some(40 + seed * 7), ..whole.clone() };
+        let whole = Plan {
+            tail,
+            track: vec![Tracked::At(Address(variable))],
+            fair_limit: Some(40 + seed * 7),
+            ..whole.clone()
+        };
         let selective = Plan { observe: Observe::Points, select: Some(sites.clone()), ..whole.clone() };
         let (seen, selected) = (run(&mut processes, &whole), run(&mut processes, &selective));
         let place = |execution: &Execution| (execution.switches(), execution.events, execution.outcome.clone());

@@ -2,6 +2,7 @@
 //! stand before their accesses, and unknown synchronisation never leads to other reports.
 
 use racehunter_abi::Kind;
+use racehunter_abi::ThreadId;
 use racehunter_e2e::pair::Pair;
 use racehunter_e2e::{Hunted, Workshop};
 use racehunter_explore::{Descriptor, Executor as _, Observe, Plan, Wait};
@@ -356,7 +357,7 @@ fn each_thread_counts_its_own_accesses() {
     for processes in [&mut pair.fibers, &mut pair.threads] {
         let mut run = |plan: Plan| processes.run(&[plan]).expect("the program runs").remove(0);
         let monitored = run(Plan { observe: Observe::Everything, ..plain.clone() });
-        let is_write = |record: &&racehunter_explore::Record| record.kind == Kind::Write && record.thread > 0;
+        let is_write = |record: &&racehunter_explore::Record| record.kind == Kind::Write && record.thread > ThreadId(0);
         let code = monitored.records.iter().find(is_write).expect("it writes").code;
         let mut provoked = |nth| {
             let access = || Descriptor { code, path: None, callers: Vec::new(), nth };

@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use racehunter_abi::{Kind, Record};
 use racehunter_explore::{Execution, LastVariables, Outcome, conflicts, decisions, reported_sites, shared_sites};
-use racehunter_log::{EventNumber, History};
+use racehunter_log::{CodeAddress, EventNumber, History, ThreadId};
 use racehunter_predict::{Index, Options, predict};
 use racehunter_trace::recording::Recording;
 use std::hint::black_box;
@@ -20,12 +20,12 @@ fuzz_target!(|bytes: &[u8]| {
             index = index.wrapping_add(u64::from(word[0] % 4)).wrapping_sub(u64::from(word[0] == 255));
             let wide = |byte: u8| if byte == 255 { u64::MAX } else { byte.into() };
             let record = Record {
-                index,
-                code: word[1].into(),
+                index: EventNumber(index),
+                code: CodeAddress(word[1].into()),
                 object: wide(word[2]) << (word[3] % 64),
                 // Accesses without end take their time: few of them will do.
                 extra: if word[3] == 255 { wide(word[4]) } else { word[4].into() },
-                thread: if word[5] == 255 { u32::MAX } else { (word[5] % 40).into() },
+                thread: ThreadId(if word[5] == 255 { u32::MAX } else { (word[5] % 40).into() }),
                 stack: word[6].into(),
                 site: word[7].into(),
                 kind: Kind::from_byte(word[8])?,
@@ -47,8 +47,8 @@ fuzz_target!(|bytes: &[u8]| {
     }
     black_box((execution.bugs(), execution.repeat()));
     black_box((shared_sites(&execution), reported_sites(&execution), conflicts(&execution)));
-    LastVariables::new(&execution).before(u64::MAX, 1);
-    History::new(&execution.records).before(EventNumber(u64::MAX));
+    LastVariables::new(&execution).before(EventNumber::NEVER, ThreadId(1));
+    History::new(&execution.records).before(EventNumber::NEVER);
     if execution.records.len() < 200
         && let Ok(recording) = Recording::of(&execution.records)
         && let Ok(index) = Index::new(&recording.trace)

@@ -11,6 +11,7 @@ mod oracle;
 mod script;
 
 use oracle::{Access, Judgement, judge};
+use racehunter_abi::EventNumber;
 use racehunter_abi::Kind;
 use racehunter_e2e::{Workshop, root, workshop::text};
 use racehunter_explore::{Execution, Executor as _, Observe, Outcome, Plan, Record, Style, Tail};
@@ -144,7 +145,7 @@ fn compare(judgement: &Judgement, execution: &Execution) -> Result<(), String> {
         is_a_race(judgement, report)?;
     }
     let first = judgement.races.first().map(|racing| accesses[racing.second]);
-    let reported = reports.first().map(|report| report.second.index);
+    let reported = reports.first().map(|report| report.second.index.0);
     if first.map(|access| access.index) != reported {
         let with = judgement.races.first().map(|racing| accesses[racing.firsts[0].1]);
         return Err(format!("the first race is {first:?} with {with:?}, but event {reported:?} was reported"));
@@ -158,15 +159,15 @@ fn compare(judgement: &Judgement, execution: &Execution) -> Result<(), String> {
         let is_new = |&&(byte, first): &&(u64, usize)| !bytes.contains(&byte) || is_free(&accesses[first]);
         let new: Vec<(u64, usize)> = racing.firsts.iter().filter(is_new).copied().collect();
         bytes.extend(racing.firsts.iter().map(|(byte, _)| byte));
-        let reported = reports.iter().any(|report| report.second.index == second.index);
+        let reported = reports.iter().any(|report| report.second.index == EventNumber(second.index));
         // The log does not have the place of a `free`, but there is only one for each of the two ways to get there.
         let is_there = |access: &Access, record: &Record| {
-            if is_free(access) { record.detail == Kind::Free as u8 } else { judgement.is_at(access, record.code) }
+            if is_free(access) { record.detail == Kind::Free as u8 } else { judgement.is_at(access, record.code.0) }
         };
         let repeated = || {
             new.iter().map(|&(_, first)| &accesses[first]).any(|first| {
                 let same = |a: &Record, b: &Record| is_there(first, a) && is_there(second, b);
-                let earlier = reports.iter().filter(|report| report.second.index < second.index);
+                let earlier = reports.iter().filter(|report| report.second.index < EventNumber(second.index));
                 let mut same_places = earlier.filter(|Report { first: a, second: b }| same(a, b) || same(b, a));
                 same_places.next().is_some()
             })
@@ -183,14 +184,14 @@ fn compare(judgement: &Judgement, execution: &Execution) -> Result<(), String> {
 fn is_a_race(judgement: &Judgement, Report { first, second }: &Report) -> Result<(), String> {
     let byte = second.object;
     let fits = |access: &Access, record: &Record, kind: Kind| {
-        access.thread == record.thread
+        access.thread == record.thread.0
             && access.touches(byte)
             && kind as u8 == record.detail
-            && (access.kind == Kind::Free || judgement.is_at(access, record.code))
+            && (access.kind == Kind::Free || judgement.is_at(access, record.code.0))
     };
     let wrong = |what: &str| Err(format!("{what}: {first:?}\n  {second:?}"));
     let is_second =
-        |access: &Access| access.index == second.index && access.kind as u8 == second.detail && access.touches(byte);
+        |access: &Access| access.index == second.index.0 && access.kind as u8 == second.detail && access.touches(byte);
     let Some(at) = judgement.accesses.iter().position(is_second) else {
         return wrong("the second access of a report does not exist");
     };

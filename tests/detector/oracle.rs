@@ -5,6 +5,7 @@
 //! C++20 for an interleaving in which every load reads the last store: a release sequence is a store and the
 //! read-modify-writes that follow it. Counting semaphores pass on what all earlier posts have released.
 
+use racehunter_abi::CodeAddress;
 use racehunter_abi::Kind;
 use racehunter_explore::{Execution, Record};
 use std::collections::HashMap;
@@ -161,7 +162,7 @@ impl Oracle {
 
     fn event(&mut self, record: &Record) {
         let (thread, object) = (record.thread, record.object);
-        let me = thread as usize;
+        let me = thread.index();
         self.clocks[me][me] += 1;
         let now = self.clocks[me];
         let succeeded = record.detail == 1;
@@ -172,22 +173,22 @@ impl Oracle {
                 self.clocks[other] = now;
                 self.clocks[other][other] = own;
             }
-            Kind::Join => self.acquire(thread, self.clocks[object as usize]),
+            Kind::Join => self.acquire(thread.0, self.clocks[object as usize]),
             Kind::Lock | Kind::TryLock if succeeded => {
-                self.acquire(thread, self.mutexes.get(&object).copied().unwrap_or_default());
+                self.acquire(thread.0, self.mutexes.get(&object).copied().unwrap_or_default());
             }
             Kind::Unlock => _ = self.mutexes.insert(object, now),
             Kind::Wait => _ = self.mutexes.insert(record.extra, now),
             Kind::ReadLock | Kind::TryReadLock if succeeded => {
                 let written = self.rwlocks.entry(object).or_default().written;
-                self.acquire(thread, written);
+                self.acquire(thread.0, written);
             }
             Kind::WriteLock | Kind::TryWriteLock if succeeded => {
                 let lock = self.rwlocks.entry(object).or_default();
-                lock.writer = Some(thread);
+                lock.writer = Some(thread.0);
                 let mut both = lock.written;
                 join(&mut both, &lock.read);
-                self.acquire(thread, both);
+                self.acquire(thread.0, both);
             }
             Kind::RwUnlock => {
                 let lock = self.rwlocks.entry(object).or_default();
@@ -199,12 +200,12 @@ impl Oracle {
             }
             Kind::SemPost => join(self.semaphores.entry(object).or_default(), &now),
             Kind::SemWait | Kind::SemTryWait if succeeded => {
-                self.acquire(thread, self.semaphores.get(&object).copied().unwrap_or_default());
+                self.acquire(thread.0, self.semaphores.get(&object).copied().unwrap_or_default());
             }
-            Kind::BarrierWait => self.arrive(object, thread),
+            Kind::BarrierWait => self.arrive(object, thread.0),
             Kind::Fence => {
                 if acquires(record.detail) {
-                    self.acquire(thread, self.relaxed[me]);
+                    self.acquire(thread.0, self.relaxed[me]);
                 }
                 if releases(record.detail) {
                     self.release_fences[me] = Some(self.clocks[me]);
@@ -240,7 +241,7 @@ impl Oracle {
     }
 
     fn store(&mut self, record: &Record) {
-        let me = record.thread as usize;
+        let me = record.thread.index();
         let passed_on = if releases(record.detail) { Some(self.clocks[me]) } else { self.release_fences[me] };
         let sequence = self.sequences.entry(record.object).or_default();
         if record.kind == Kind::AtomicWrite {
@@ -252,7 +253,7 @@ impl Oracle {
     }
 
     fn free(&mut self, marker: &Record, start: u64, len: u64) {
-        self.access(&Record { kind: Kind::Free, object: start, extra: len, code: 0, site: 0, ..*marker });
+        self.access(&Record { kind: Kind::Free, object: start, extra: len, code: CodeAddress(0), site: 0, ..*marker });
     }
 
     fn new_life(&mut self, start: u64, len: u64) {
@@ -267,16 +268,16 @@ impl Oracle {
     }
 
     fn access(&mut self, record: &Record) {
-        let clock = &self.clocks[record.thread as usize];
+        let clock = &self.clocks[record.thread.index()];
         let access = Access {
-            index: record.index,
-            thread: record.thread,
+            index: record.index.0,
+            thread: record.thread.0,
             kind: record.kind,
-            code: record.code,
+            code: record.code.0,
             site: record.site,
             start: record.object,
             len: record.extra,
-            own: clock[record.thread as usize],
+            own: clock[record.thread.index()],
         };
         let accesses = &mut self.judgement.accesses;
         let second = accesses.len();

@@ -36,7 +36,7 @@ pub struct Essence {
 #[must_use]
 pub fn essence(execution: &Execution) -> Essence {
     let same = |record: &Record| {
-        (record.index, record.code, record.thread, record.site, record.kind, record.size, record.detail)
+        (record.index.0, record.code.0, record.thread.0, record.site, record.kind, record.size, record.detail)
     };
     let outcome = match &execution.outcome {
         Outcome::Crashed { signal, .. } => Outcome::Crashed { signal: *signal, fault: 0 },

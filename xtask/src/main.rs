@@ -136,8 +136,8 @@ fn show(words: &[&str]) -> Result<()> {
     if status == Some(0) { Ok(()) } else { std::process::exit(1) }
 }
 
-/// The tests of prediction and of static analysis that compare with enumeration, on many more traces and programs than CI takes. Each prints how
-/// much of what there is it found; what is false fails at once.
+/// The tests that compare prediction and static analysis with enumeration, on many more traces and programs than in CI. Each
+/// prints how much it found of what enumeration finds, and fails at the first false result.
 fn oracle(options: &[&str]) -> Result<()> {
     let (mut traces, mut programs) = ("1000000", "100000");
     for option in options.chunks(2) {

@@ -29,16 +29,19 @@
 
 pub mod control;
 pub mod detail;
+mod escape;
 mod file;
+mod ids;
 mod record;
 mod state;
 mod unmodelled;
 
-pub use file::{File, FileKind, FileOperation, descriptor_at, descriptor_cell};
-pub use record::{
-    Cause, Escape, Kind, Misuse, RawRecord, Record, TRACES_OF_FIFOS, TRACES_OF_KERNEL, TRACES_OF_LINKS,
-    TRACES_OF_NETWORK, TRACES_OF_PORTS, TRACES_OF_PROCESSES, Wait,
+pub use escape::{
+    Escape, TRACES_OF_FIFOS, TRACES_OF_KERNEL, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS, TRACES_OF_PROCESSES,
 };
+pub use file::{File, FileKind, FileOperation, descriptor_at, descriptor_cell};
+pub use ids::{Address, CodeAddress, EventNumber, SiteId, ThreadId, ThreadPath};
+pub use record::{Cause, Kind, Misuse, RawRecord, Record, Wait};
 pub use state::{Touched, state_object};
 pub use unmodelled::{
     UNMODELLED, UNMODELLED_BUFFER, UNMODELLED_CANCELLATION, UNMODELLED_CEILING, UNMODELLED_CLOCK, UNMODELLED_COPY,
@@ -81,14 +84,14 @@ pub const MAIN_PATH: u64 = 1;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Switch {
-    /// Number of the event that `to` performs.
-    pub at: u64,
+    /// The event that `to` performs.
+    pub at: EventNumber,
     /// The thread that performs it.
-    pub to: u32,
+    pub to: ThreadId,
     /// The thread that was running when the decision was made. A plan that finds another one has diverged.
-    pub from: u32,
-    /// Where `from` stood (see [`Record::code`]), or 0 when it is not known. Another place means divergence.
-    pub code: u64,
+    pub from: ThreadId,
+    /// Where `from` stood (see [`Record::code`]), if that is known. Another place means divergence.
+    pub code: CodeAddress,
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ mod words;
 pub use words::UnknownWord;
 
 use crate::reduction::Way;
-use crate::trie::{Last, ROOT, Trie};
+use crate::trie::{Last, PrefixId, ROOT, Trie};
 use crate::visited::Visited;
 use crate::wakeups::Wakeups;
 use dynamic::Tried;
@@ -26,6 +26,7 @@ use racehunter_explore::{
     Analysis, Decision, Decisions, Execution, Going, Loader, Outcome, Part, Plan, Saver, Step, Switch, TURN, Tail,
     Unusable, decisions,
 };
+use racehunter_log::{EventNumber, ThreadId};
 
 /// What the bound counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -83,10 +84,10 @@ pub struct ContextBound {
     bound: u32,
     trie: Trie,
     /// Targets of later stages, by their cost.
-    later: Vec<Vec<u32>>,
+    later: Vec<Vec<PrefixId>>,
     /// Targets in which a thread goes on that had to give way for others to have a turn. They come last: most such
     /// threads wait for something, and would for ever.
-    postponed: Vec<u32>,
+    postponed: Vec<PrefixId>,
     /// What was seen on the way.
     seen: Seen,
     /// A loop was seen to wait for another thread. That is known from its accesses, all of which are needed then.
@@ -165,7 +166,7 @@ impl ContextBound {
     }
 
     /// A target now or later, as its cost says.
-    fn add(&mut self, target: u32, now: &mut Vec<u32>) {
+    fn add(&mut self, target: PrefixId, now: &mut Vec<PrefixId>) {
         let cost = self.trie.last(target).cost;
         if cost <= self.bound {
             now.push(target);
@@ -184,7 +185,7 @@ impl ContextBound {
     }
 
     /// The way of an execution, where it is needed: to see what shows nothing new, and to divide the search.
-    fn way<'e>(&self, target: u32, execution: &'e Execution) -> Option<Way<'e>> {
+    fn way<'e>(&self, target: PrefixId, execution: &'e Execution) -> Option<Way<'e>> {
         (self.visited.is_some() || !self.part.is_whole()).then(|| Way::new(execution, self.trie.early(target)))
     }
 
@@ -202,7 +203,7 @@ impl ContextBound {
     fn choices(
         &mut self,
         prefix: Last,
-        (decision, decisions, spurious): (&Decision, &Decisions<'_>, &Vec<u32>),
+        (decision, decisions, spurious): (&Decision, &Decisions<'_>, &Vec<ThreadId>),
         way: Option<&Way<'_>>,
         key: Option<u128>,
     ) -> Vec<Last> {
@@ -233,7 +234,7 @@ impl ContextBound {
     }
 
     /// Makes targets of choices; what is left of the share goes to the choice that was made.
-    fn targets(&mut self, prefix: u32, choices: Vec<Last>, share: f32, now: &mut Vec<u32>) -> f32 {
+    fn targets(&mut self, prefix: PrefixId, choices: Vec<Last>, share: f32, now: &mut Vec<PrefixId>) -> f32 {
         let in_stage = choices.iter().filter(|choice| choice.cost <= self.bound).count();
         let share = share / (in_stage + 1) as f32;
         for choice in choices {
@@ -247,14 +248,14 @@ impl ContextBound {
 }
 
 /// What says whose a schedule is that goes on with this thread from a moment.
-pub(crate) fn of_part(key: u128, thread: u32) -> u64 {
+pub(crate) fn of_part(key: u128, thread: ThreadId) -> u64 {
     (key >> 64) as u64 ^ key as u64 ^ u64::from(thread)
 }
 
 impl Analysis for ContextBound {
-    type Target = u32;
+    type Target = PrefixId;
 
-    fn initial_targets(&mut self) -> Vec<u32> {
+    fn initial_targets(&mut self) -> Vec<PrefixId> {
         self.bound = self.first_bound;
         self.trie = Trie::new();
         self.visited = (self.reduction == Some(Reduction::Caching)).then(Visited::new);
@@ -267,17 +268,17 @@ impl Analysis for ContextBound {
         vec![ROOT]
     }
 
-    fn plan(&self, &target: &u32) -> Plan {
+    fn plan(&self, &target: &PrefixId) -> Plan {
         let plan = self.trie.plan(target);
         let tail = match self.strategy {
             Strategy::Random => Tail::random(seed_of(self.seed, &plan.switches)),
             Strategy::MinSwitches | Strategy::Fair(_) => Tail::MinSwitches,
         };
-        let log_from = if self.reads_tails_only() { self.trie.last(target).at } else { 0 };
+        let log_from = if self.reads_tails_only() { self.trie.last(target).at } else { EventNumber::START };
         Plan { tail, log_from, fair_limit: self.strategy.fair_limit(), ..plan }
     }
 
-    fn new_targets(&mut self, &target: &u32, execution: &Execution) -> Vec<u32> {
+    fn new_targets(&mut self, &target: &PrefixId, execution: &Execution) -> Vec<PrefixId> {
         self.spins = self.spins || execution.has_waiting_loop();
         if self.reduction.is_some() && execution.is_annotated() {
             // It is not known what depends on what.
@@ -305,7 +306,7 @@ impl Analysis for ContextBound {
         let (mut prefix, mut last) = (target, start);
         let mut way = self.way(target, execution);
         let mut decisions = decisions(execution);
-        let again = execution.waits_again().unwrap_or(u64::MAX);
+        let again = execution.waits_again().unwrap_or(EventNumber::NEVER);
         let mut wakeups = Wakeups::new(execution);
         while let Some(decision) = decisions.next() {
             if decision.at > again {
@@ -375,7 +376,7 @@ impl Analysis for ContextBound {
         std::mem::take(&mut self.again)
     }
 
-    fn next_stage(&mut self) -> Option<Vec<u32>> {
+    fn next_stage(&mut self) -> Option<Vec<PrefixId>> {
         let is_last = self.bound >= self.last_bound || !self.is_cut_off();
         let targets = if !is_last {
             self.bound += 1;
@@ -409,12 +410,12 @@ impl Analysis for ContextBound {
         true
     }
 
-    fn is_common(&self, &target: &u32) -> bool {
+    fn is_common(&self, &target: &PrefixId) -> bool {
         !self.trie.last(target).own
     }
 
     fn guarantee(&self) -> Option<String> {
-        let is_postponed = |&target: &u32| self.trie.last(target).cost <= self.bound;
+        let is_postponed = |&target: &PrefixId| self.trie.last(target).cost <= self.bound;
         if self.seen.dropped || self.postponed.iter().any(is_postponed) {
             return None;
         }
@@ -444,7 +445,7 @@ impl Analysis for ContextBound {
 
     const SAVES: bool = true;
 
-    fn save(&self, targets: &mut dyn Iterator<Item = &u32>, out: &mut Saver<'_>) {
+    fn save(&self, targets: &mut dyn Iterator<Item = &PrefixId>, out: &mut Saver<'_>) {
         out.number(self.bound);
         let Seen { cut_off, dropped, unfair, spurious } = self.seen;
         let (reduces, dynamic) = (self.reduction.is_some(), self.reduction == Some(Reduction::Dynamic));
@@ -464,7 +465,7 @@ impl Analysis for ContextBound {
         out.number(0_u8);
     }
 
-    fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<u32>, Unusable> {
+    fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<PrefixId>, Unusable> {
         self.bound = input.small()?;
         let (reduces, dynamic) = (input.flag()?, input.flag()?);
         let kind = if dynamic { Reduction::Dynamic } else { Reduction::Caching };
@@ -481,7 +482,7 @@ impl Analysis for ContextBound {
         self.tried = Tried::load(input)?;
         let mut targets = Vec::new();
         while let Some(target) = input.number()?.checked_sub(1) {
-            targets.push(u32::try_from(target).map_err(|_| Unusable::Damaged)?);
+            targets.push(target.try_into().map_err(|_| Unusable::Damaged)?);
         }
         // Prefixes that are not held belong to targets that were given up.
         let held =
@@ -504,7 +505,7 @@ impl ContextBound {
     }
 
     /// Takes note of a thread that had to give way: that it goes on is another choice, which costs nothing.
-    fn postpone(&mut self, prefix: u32, last: Last, (decision, decisions): (&Decision, &Decisions<'_>)) {
+    fn postpone(&mut self, prefix: PrefixId, last: Last, (decision, decisions): (&Decision, &Decisions<'_>)) {
         if decisions.could_go_on() {
             let choice = Last { at: decision.at, to: decision.from, code: decision.code, early: false, ..last };
             match self.trie.child(prefix, choice) {
@@ -543,7 +544,7 @@ impl ContextBound {
 /// A seed that a schedule prefix always has.
 pub(crate) fn seed_of(seed: u64, switches: &[Switch]) -> u64 {
     let mix = |hash: u64, number: u64| (hash.rotate_left(23) ^ number).wrapping_mul(0xD134_2543_DE82_EF95);
-    switches.iter().fold(seed, |hash, switch| mix(mix(hash, switch.at), u64::from(switch.to)))
+    switches.iter().fold(seed, |hash, switch| mix(mix(hash, switch.at.0), u64::from(switch.to)))
 }
 
 fn plural(count: u32, noun: &str) -> String {

@@ -10,7 +10,7 @@
 use racehunter_explore::{
     Analysis, Execution, Loader, Outcome, Part, Plan, Saver, Style, Switch, Tail, Unusable, path_priority,
 };
-use racehunter_log::Event;
+use racehunter_log::{Address, CodeAddress, Entry, Event, EventNumber, ThreadId};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::rc::Rc;
@@ -32,7 +32,7 @@ pub struct Coverage {
 struct Kept {
     switches: Vec<Switch>,
     /// Events before which another thread could be chosen; a sample, when there are many.
-    points: Vec<u64>,
+    points: Vec<EventNumber>,
 }
 
 /// One walk.
@@ -40,7 +40,7 @@ struct Kept {
 pub struct Target {
     number: u64,
     /// The execution that it begins like, and up to which event.
-    beginning: Option<(Rc<Kept>, u64)>,
+    beginning: Option<(Rc<Kept>, EventNumber)>,
 }
 
 /// Targets that wait at any time, so that a batch can be filled.
@@ -102,16 +102,16 @@ impl Coverage {
 
     /// Takes in an execution; true when it had something new.
     fn learn(&mut self, execution: &Execution) -> bool {
-        let mut writers: HashMap<u64, u64> = HashMap::new();
-        let mut before: HashMap<u32, u64> = HashMap::new();
+        let mut writers: HashMap<Address, CodeAddress> = HashMap::new();
+        let mut before: HashMap<ThreadId, u64> = HashMap::new();
         let known = self.covered.len();
         for entry in execution.entries() {
-            let Some(object) = entry.variable().map(|object| object.0) else { continue };
-            let code = entry.code().0;
+            let Some(object) = entry.variable() else { continue };
+            let code = entry.code();
             if let Some(&writer) = writers.get(&object) {
-                let pair = hash(writer, code);
+                let pair = hash(writer.0, code.0);
                 self.cover(pair);
-                if let Some(before) = before.insert(entry.thread().0, pair) {
+                if let Some(before) = before.insert(entry.thread(), pair) {
                     self.cover(hash(before, pair));
                 }
             }
@@ -142,8 +142,8 @@ fn hash(before: u64, after: u64) -> u64 {
 
 impl Kept {
     fn new(execution: &Execution) -> Self {
-        let mut points: Vec<u64> =
-            execution.entries().filter(|entry| entry.variable().is_some()).map(|entry| entry.number().0).collect();
+        let mut points: Vec<EventNumber> =
+            execution.entries().filter(|entry| entry.variable().is_some()).map(Entry::number).collect();
         let step = points.len().div_ceil(POINTS).max(1);
         points = points.into_iter().step_by(step).collect();
         Self { switches: execution.switches(), points }
@@ -215,7 +215,7 @@ impl Analysis for Coverage {
         out.count(targets.len());
         for Target { number, beginning } in targets {
             out.number(*number);
-            out.optional(beginning.as_ref().map(|(_, at)| *at));
+            out.optional(beginning.as_ref().map(|(_, at)| at.0));
             if let Some((kept, _)) = beginning {
                 out.switches(&kept.switches);
             }
@@ -233,7 +233,7 @@ impl Analysis for Coverage {
             let number = input.number()?;
             let beginning = match input.optional()? {
                 // A target has its point already.
-                Some(at) => Some((Rc::new(Kept { switches: input.switches()?, points: Vec::new() }), at)),
+                Some(at) => Some((Rc::new(Kept { switches: input.switches()?, points: Vec::new() }), EventNumber(at))),
                 None => None,
             };
             targets.push(Target { number, beginning });

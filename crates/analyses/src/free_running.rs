@@ -130,11 +130,12 @@ fn ways(pair: &Pair) -> Vec<Target> {
 mod tests {
     use super::*;
     use racehunter_explore::Conflict;
+    use racehunter_log::{CodeAddress, ThreadPath};
 
     #[test]
     fn a_hunt_goes_on_with_what_it_had_left() {
-        let access = |code| Descriptor { code, path: Some(7), callers: vec![1, 2], nth: 3 };
-        let pair: Pair = [access(10), access(20)];
+        let access = |code| Descriptor { code, path: Some(ThreadPath(7)), callers: vec![1, 2], nth: 3 };
+        let pair: Pair = [access(CodeAddress(10)), access(CodeAddress(20))];
         let boxed = || Box::new(pair.clone());
         let targets = [Target::Monitor, Target::Provoke(boxed()), Target::Confirm(boxed()), Target::Monitor];
         let mut analysis = FreeRunning { later: vec![pair.clone()], ..FreeRunning::new() };

@@ -83,7 +83,7 @@ impl Predict {
     fn learn(&mut self, execution: &Execution) -> Vec<Target> {
         for bug in execution.bugs() {
             if let Bug::Race(first, second) = bug {
-                self.known.insert((Kind::Race, vec![first, second]));
+                self.known.insert((Kind::Race, vec![first.0, second.0]));
             }
         }
         self.seen += 1;
@@ -186,7 +186,7 @@ impl Analysis for Predict {
         for _ in 0..input.number()? {
             let shows = input.flag()?;
             targets.push(if shows {
-                let (switches, tail_from) = (input.switches()?, input.number()?);
+                let (switches, tail_from) = (input.switches()?, input.small()?);
                 Target::Show(Plan { switches, tail_from, ..Plan::default() }.into())
             } else {
                 Target::Look(input.number()?)

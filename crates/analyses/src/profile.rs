@@ -3,7 +3,7 @@
 use racehunter_explore::{
     Execution, Going, Loader, MOST_TRACKED, MOST_WEIGHTS, Saver, Tracked, Unusable, Variable, Variables, decisions,
 };
-use racehunter_log::Event;
+use racehunter_log::{Event, ThreadId, ThreadPath};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Accesses of a variable by one thread that a weight counts, at most: a loop that spins has any number of them.
@@ -21,19 +21,19 @@ pub(crate) struct Profile {
     /// The same without variables that one thread has to itself: what can be drawn.
     shared: Vec<(Tracked, u64)>,
     /// Who created a thread; both by their paths.
-    parents: BTreeMap<u64, u64>,
+    parents: BTreeMap<ThreadPath, ThreadPath>,
 }
 
 #[derive(Clone, Default)]
 struct Accesses {
     most: u64,
     /// The thread, and whether there were others, in any one execution.
-    thread: u32,
+    thread: ThreadId,
     shared: bool,
     /// In the current execution.
     now: u64,
     /// Of each thread, by its path: most, and in the current execution.
-    of_threads: BTreeMap<u64, (u64, u64)>,
+    of_threads: BTreeMap<ThreadPath, (u64, u64)>,
     /// The sites of plain accesses.
     sites: BTreeSet<u32>,
 }
@@ -103,9 +103,9 @@ impl Profile {
     }
 
     /// Draws one variable, and says for each thread how many accesses of it the thread and those that it creates make.
-    pub fn draw_weighed(&self, seed: u64) -> (Vec<Tracked>, Vec<(u64, u64)>) {
+    pub fn draw_weighed(&self, seed: u64) -> (Vec<Tracked>, Vec<(ThreadPath, u64)>) {
         let (track, _) = self.draw(1, seed);
-        let mut weights: BTreeMap<u64, u64> = BTreeMap::new();
+        let mut weights: BTreeMap<ThreadPath, u64> = BTreeMap::new();
         for (&path, &(most, _)) in
             track.iter().filter_map(|variable| self.accesses.get(variable)).flat_map(|a| &a.of_threads)
         {
@@ -115,7 +115,7 @@ impl Profile {
                 thread = self.parents.get(&path).copied();
             }
         }
-        let mut weights: Vec<(u64, u64)> = weights.into_iter().collect();
+        let mut weights: Vec<(ThreadPath, u64)> = weights.into_iter().collect();
         // There may be more threads than a plan has room for: the others have few accesses.
         weights.sort_by_key(|&(_, accesses)| std::cmp::Reverse(accesses));
         weights.truncate(MOST_WEIGHTS);
@@ -168,12 +168,12 @@ impl Profile {
         let (mut alone, mut new_sites) = (true, false);
         for entry in execution.entries() {
             let variable = variables.note(execution, entry);
-            let thread = entry.thread().0;
+            let thread = entry.thread();
             // As in the target: before the first creation nothing can come between two accesses.
             if let Some(variable) = variable.filter(|_| !alone) {
                 let tracked = match variable {
                     Variable::Heap { code, .. } => Tracked::AllocatedAt(code),
-                    _ => Tracked::At(entry.variable().unwrap_or_default().0),
+                    _ => Tracked::At(entry.variable().unwrap_or_default()),
                 };
                 let known = self.accesses.entry(tracked).or_insert(Accesses { thread, ..Accesses::default() });
                 if known.now == 0 && !known.shared {
@@ -189,7 +189,7 @@ impl Profile {
             }
             if let (false, Event::Create { child, .. }) = (entry.is_access(), entry.event()) {
                 alone = false;
-                self.parents.insert(variables.path(child.0), variables.path(thread));
+                self.parents.insert(variables.path(child), variables.path(thread));
             }
         }
         for known in self.accesses.values_mut() {
@@ -243,13 +243,13 @@ impl Profile {
             let (most, thread, shared) = (input.number()?, input.small()?, input.flag()?);
             let mut of_threads = BTreeMap::new();
             for _ in 0..input.number()? {
-                of_threads.insert(input.number()?, (input.number()?, 0));
+                of_threads.insert(input.small()?, (input.number()?, 0));
             }
             let sites = input.numbers::<u32>()?.into_iter().collect();
             profile.accesses.insert(variable, Accesses { most, thread, shared, now: 0, of_threads, sites });
         }
         for _ in 0..input.number()? {
-            profile.parents.insert(input.number()?, input.number()?);
+            profile.parents.insert(input.small()?, input.small()?);
         }
         profile.find_shared();
         Ok(profile)

@@ -8,7 +8,7 @@
 //! nothing. So it is wanted at the beginning of the turn as well.
 
 use racehunter_explore::{Decision, Execution, Going, Outcome, Record, Step, decisions};
-use racehunter_log::{Address, Attempt, Entry, Event, Footprint, ObjectHasher, ThreadId, VectorClock};
+use racehunter_log::{Address, Attempt, Entry, Event, EventNumber, Footprint, ObjectHasher, ThreadId, VectorClock};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
 use std::rc::Rc;
@@ -17,20 +17,20 @@ use std::rc::Rc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// These threads, and all of them if one cannot be chosen.
-    Threads(Vec<u32>),
+    Threads(Vec<ThreadId>),
     /// All threads.
     All,
 }
 
-/// By the number of the event that is decided about.
-pub(crate) type Wants = BTreeMap<u64, Wanted>;
+/// By the event that is decided about.
+pub(crate) type Wants = BTreeMap<EventNumber, Wanted>;
 
 /// What an execution wants. `bounded`: a bound counts what schedules cost. From event `end` on it is not explored.
-pub(crate) fn wants(execution: &Execution, bounded: bool, end: u64) -> Wants {
+pub(crate) fn wants(execution: &Execution, bounded: bool, end: EventNumber) -> Wants {
     let mut races = Races { bounded, ..Races::default() };
     let mut decisions = decisions(execution);
     let mut next = 0;
-    let mut moment: Moment = (0, [0; 2]);
+    let mut moment: Moment = (EventNumber::START, [EventNumber::START; 2]);
     // Threads whose next event, which comes after the end, is known.
     let mut pending = BTreeSet::new();
     let mut running = None;
@@ -57,10 +57,10 @@ pub(crate) fn wants(execution: &Execution, bounded: bool, end: u64) -> Wants {
             races.want(moment, None);
         }
         let later = racehunter_log::entries(&execution.records[next..]);
-        let mut now = later.take_while(|entry| entry.number().0 <= decision.at);
+        let mut now = later.take_while(|entry| entry.number() <= decision.at);
         if !now.any(|entry| entry.is_operation()) {
             // What it does concerns no other thread, and is not in the log; but the program may end before it.
-            races.happens(decision.at, ThreadId(decision.to), &Event::Fence { annotation: Address(0) });
+            races.happens(decision.at, decision.to, &Event::Fence { annotation: Address(0) });
         }
     }
     races.read_before(&execution.records, next, end);
@@ -73,21 +73,21 @@ pub(crate) fn wants(execution: &Execution, bounded: bool, end: u64) -> Wants {
         if pending.is_empty() {
             races.want(moment, None);
         }
-        races.conflict(ThreadId(running), &Footprint::everything(), false);
+        races.conflict(running, &Footprint::everything(), false);
     }
     races.wants
 }
 
 /// The decision about an event, and those at which the thread's turn began: when it was switched to, and when it could have
 /// been left for nothing after that.
-type Moment = (u64, [u64; 2]);
+type Moment = (EventNumber, [EventNumber; 2]);
 
 /// An operation that others may conflict with.
 #[derive(Clone)]
 struct Seen {
     /// Its number among those of its thread, from 1, and among all.
     count: u32,
-    index: u64,
+    number: EventNumber,
     /// When it was decided about; nothing before the first decision.
     moment: Option<Moment>,
     /// What comes before it, itself included.
@@ -114,9 +114,9 @@ struct Races {
     /// What each thread has done to an object.
     objects: HashMap<u64, Vec<Touched>, BuildHasherDefault<ObjectHasher>>,
     /// Threads that could go on at any time, without a reason.
-    waiting: BTreeSet<u32>,
+    waiting: BTreeSet<ThreadId>,
     /// Threads that wait, and can go on when time passes.
-    suspended: BTreeSet<u32>,
+    suspended: BTreeSet<ThreadId>,
     /// The decision that came last.
     moment: Option<Moment>,
     time_passes: bool,
@@ -125,29 +125,29 @@ struct Races {
 
 impl Races {
     /// Reads the records before event `at`, from `next` on. What is left begins where it says.
-    fn read_before(&mut self, records: &[Record], mut next: usize, at: u64) -> usize {
-        while let Some(entry) = records.get(next).map(Entry::of).filter(|entry| entry.number().0 < at) {
+    fn read_before(&mut self, records: &[Record], mut next: usize, at: EventNumber) -> usize {
+        while let Some(entry) = records.get(next).map(Entry::of).filter(|entry| entry.number() < at) {
             let thread = entry.thread();
             match entry.event() {
-                event if entry.is_operation() => self.happens(entry.number().0, thread, &event),
+                event if entry.is_operation() => self.happens(entry.number(), thread, &event),
                 Event::Blocked { on, may_wake } => {
                     self.waits_for(thread, &Footprint::awaited(&on));
                     if may_wake {
-                        self.waiting.insert(thread.0);
+                        self.waiting.insert(thread);
                         // It wakes up spuriously only while another thread can go on: so it is wanted before all others.
                         self.conflict(thread, &Footprint::everything(), false);
                     }
                 }
                 Event::Suspended { on } => {
                     self.waits_for(thread, &Footprint::awaited(&on));
-                    self.suspended.insert(thread.0);
+                    self.suspended.insert(thread);
                 }
                 Event::Woken => {
-                    self.waiting.remove(&thread.0);
-                    let waker = self.moment.filter(|&(at, _)| at == entry.number().0);
-                    if let (true, Some(moment)) = (self.suspended.remove(&thread.0), waker) {
+                    self.waiting.remove(&thread);
+                    let waker = self.moment.filter(|&(at, _)| at == entry.number());
+                    if let (true, Some(moment)) = (self.suspended.remove(&thread), waker) {
                         // It would have gone on by a time-out, had it come before the thread that wakes it.
-                        self.want(moment, Some(thread.0));
+                        self.want(moment, Some(thread));
                     }
                 }
                 _ => {}
@@ -166,11 +166,11 @@ impl Races {
 
     /// A decision after the end of what is explored: what the thread does there is what it would have done next.
     fn is_next(&mut self, records: &[Record], decision: &Decision) {
-        let thread = ThreadId(decision.to);
+        let thread = decision.to;
         let mut entries = racehunter_log::entries(records);
         let Some(entry) = entries.find(|entry| entry.is_operation() && entry.thread() == thread) else { return };
         let event = entry.event();
-        let footprint = self.footprint(thread, &event, self.time_passes || entry.number().0 != decision.at);
+        let footprint = self.footprint(thread, &event, self.time_passes || entry.number() != decision.at);
         self.conflict(thread, &footprint, takes(&event));
     }
 
@@ -187,14 +187,14 @@ impl Races {
         Footprint::of_event(thread, event, time_passes || yields)
     }
 
-    fn happens(&mut self, number: u64, thread: ThreadId, event: &Event) {
-        self.waiting.remove(&thread.0);
-        self.suspended.remove(&thread.0);
+    fn happens(&mut self, number: EventNumber, thread: ThreadId, event: &Event) {
+        self.waiting.remove(&thread);
+        self.suspended.remove(&thread);
         let decided = self.moment.filter(|&(at, _)| at == number);
         let footprint = self.footprint(thread, event, decided.is_some() && self.time_passes);
         let mut clock = self.conflict(thread, &footprint, takes(event));
         let count = clock.increment(thread);
-        let seen = Seen { count, index: number, moment: decided, clock: Rc::new(clock.clone()) };
+        let seen = Seen { count, number, moment: decided, clock: Rc::new(clock.clone()) };
         if let Event::Create { child, .. } = *event {
             self.know(child);
             self.clocks[child.index()].clone_from(&clock);
@@ -227,7 +227,7 @@ impl Races {
         let mut clock = known.clone();
         // It cannot take what was not given back. But before that it may have come as far as to wait for it, and be left
         // there for nothing; unless that is where it was.
-        let before = self.last[thread.index()].as_ref().map_or(0, |last| last.index);
+        let before = self.last[thread.index()].as_ref().map_or(EventNumber::START, |last| last.number);
         let mut races = Vec::new();
         for other in (0..self.clocks.len()).filter(|&other| other != thread.index()) {
             let last = self.last[other].as_ref().filter(|_| footprint.is_everything());
@@ -245,7 +245,7 @@ impl Races {
                 reversible.clone().max_by_key(|event| event.count),
                 releases
                     .clone()
-                    .filter(|event| !takes || self.bounded && event.index < before)
+                    .filter(|event| !takes || self.bounded && event.number < before)
                     .max_by_key(|event| event.count),
             ];
             let races_with =
@@ -255,12 +255,12 @@ impl Races {
                 clock.join(&event.clock);
             }
         }
-        races.into_iter().for_each(|moment| self.want(moment, Some(thread.0)));
+        races.into_iter().for_each(|moment| self.want(moment, Some(thread)));
         clock
     }
 
     /// Wants a thread, or all threads, at a moment and, if there are prices, at the beginnings of its turn.
-    fn want(&mut self, (at, turn): Moment, thread: Option<u32>) {
+    fn want(&mut self, (at, turn): Moment, thread: Option<ThreadId>) {
         let turn = turn.into_iter().filter(|_| self.bounded);
         for at in turn.chain([at]) {
             let wanted = self.wants.entry(at).or_insert_with(|| Wanted::Threads(Vec::new()));

@@ -207,7 +207,7 @@ impl ReadsFrom {
             let (mode, address) = (access.mode, access.address.0);
             let place = GatedPlace { code, gate: if gate.0 == 0 { code } else { gate.1 } };
             let memory = memory.entry(address).or_default();
-            let read = Read { path: variables.path(thread), code };
+            let read = Read { path: variables.path(entry.thread()).0, code };
             if mode.reads() && !mode.is_range() {
                 let (count, _) = counts.entry(read).or_insert((0, address));
                 *count += 1;

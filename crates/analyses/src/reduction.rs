@@ -18,7 +18,7 @@
 //! Together they are exact because a moment counts as visited only when no more threads slept there than do now.
 
 use racehunter_explore::{Decision, Decisions, Execution, Going, Outcome, Record, Step};
-use racehunter_log::{Entry, Event, Footprint, Past, mix};
+use racehunter_log::{Entry, Event, EventNumber, Footprint, Past, ThreadId, mix};
 
 /// The path of an execution through its moments, as far as its decisions were read.
 pub(crate) struct Way<'e> {
@@ -29,15 +29,15 @@ pub(crate) struct Way<'e> {
     end: Option<usize>,
     past: Past,
     /// The thread that is running, and the first event that is not accounted for.
-    running: (u32, u64),
+    running: (ThreadId, EventNumber),
     /// Events of each thread since its last one in the log. (Accesses to what no other thread uses are not in it.)
     own: Vec<u64>,
     /// The event that happens because time passes.
-    timed: Option<u64>,
+    timed: Option<EventNumber>,
     /// Events before which there was a preemption that may have come too early.
-    early: Vec<u64>,
+    early: Vec<EventNumber>,
     /// Threads that were preempted too early so far, and what they will do.
-    sleepers: Vec<(u32, Footprint)>,
+    sleepers: Vec<(ThreadId, Footprint)>,
 }
 
 /// Threads whose sleep is known to others: one bit each.
@@ -45,24 +45,24 @@ const SLEEPERS: u32 = 64;
 
 impl<'e> Way<'e> {
     /// The beginning of an execution. `early`: events before which a thread was preempted that would have gone on.
-    pub fn new(execution: &'e Execution, early: Vec<u64>) -> Self {
+    pub fn new(execution: &'e Execution, early: Vec<EventNumber>) -> Self {
         let ends = matches!(
             execution.outcome,
             Outcome::Exited(_) | Outcome::Crashed { .. } | Outcome::Asserted { .. } | Outcome::Lost(_)
         );
         let records = &execution.records[..];
         let end = execution.entries().rposition(|entry| entry.is_operation()).filter(|_| ends);
-        let (past, running, own) = (Past::default(), (0, 1), Vec::new());
+        let (past, running, own) = (Past::default(), (ThreadId::MAIN, EventNumber::START.next()), Vec::new());
         Self { records, next: 0, end, past, running, own, timed: None, early, sleepers: Vec::new() }
     }
 
     /// What happened before event `at`, and is not in the log, was done by the running thread.
-    fn account(&mut self, at: u64) {
-        let (thread, from) = (self.running.0 as usize, self.running.1);
+    fn account(&mut self, at: EventNumber) {
+        let (thread, from) = (self.running.0.index(), self.running.1);
         if self.own.len() <= thread {
             self.own.resize(thread + 1, 0);
         }
-        self.own[thread] += at.saturating_sub(from);
+        self.own[thread] += at.since(from);
         self.running.1 = from.max(at);
     }
 
@@ -71,9 +71,9 @@ impl<'e> Way<'e> {
     }
 
     /// Goes on to the moment before event `at`.
-    pub fn reach(&mut self, at: u64) {
+    pub fn reach(&mut self, at: EventNumber) {
         while let Some(entry) = self.records.get(self.next).map(Entry::of) {
-            let number = entry.number().0;
+            let number = entry.number();
             // The event itself need not be in the log: then what follows it must not be taken for what comes before.
             if number > at || entry.is_operation() && number == at {
                 break;
@@ -84,14 +84,14 @@ impl<'e> Way<'e> {
                 let time_passes = self.timed == Some(number) || self.end == Some(self.next);
                 let footprint = Footprint::of_event(current, &event, time_passes);
                 self.account(number);
-                self.running = (current.0, number + 1);
+                self.running = (current, number.next());
                 if let Some(own) = self.own.get_mut(current.index()) {
                     *own = 0;
                 }
                 self.past.note(entry, &footprint);
                 // Whether a yield lets others run depends on whether any can, and a thread that sleeps might not any more.
                 let wakes = |wants: &Footprint| event == Event::Yield || wants.conflicts(&footprint);
-                self.sleepers.retain(|(thread, wants)| *thread != current.0 && !wakes(wants));
+                self.sleepers.retain(|(thread, wants)| *thread != current && !wakes(wants));
             } else {
                 match event {
                     Event::Blocked { on, .. } | Event::Suspended { on } => {
@@ -100,7 +100,7 @@ impl<'e> Way<'e> {
                     }
                     Event::Switch { to, .. } => {
                         self.account(number);
-                        self.running.0 = to.0;
+                        self.running.0 = to;
                     }
                     _ => {}
                 }
@@ -115,7 +115,7 @@ impl<'e> Way<'e> {
         let mut key = mix(self.past.number(), 1);
         if who {
             let yields = u128::from(decision.going == Going::Yielding);
-            key = mix(key, u128::from(decision.from) << 1 | yields);
+            key = mix(key, u128::from(decision.from.0) << 1 | yields);
         }
         for known in decisions.situation() {
             key = mix(key, u128::from(known));
@@ -128,13 +128,13 @@ impl<'e> Way<'e> {
     }
 
     /// Whether a thread sleeps.
-    pub fn is_asleep(&self, thread: u32) -> bool {
+    pub fn is_asleep(&self, thread: ThreadId) -> bool {
         self.sleepers.iter().any(|(sleeper, _)| *sleeper == thread)
     }
 
     /// The threads that sleep, one bit each.
     pub fn asleep(&self) -> u64 {
-        self.sleepers.iter().fold(0, |asleep, (thread, _)| asleep | 1 << thread)
+        self.sleepers.iter().fold(0, |asleep, (thread, _)| asleep | 1 << thread.0)
     }
 
     /// The decision was made as it was.
@@ -142,15 +142,15 @@ impl<'e> Way<'e> {
         if time_passes {
             self.timed = Some(decision.at);
         }
-        if decision.step == Step::Preemption && decision.from < SLEEPERS && self.early.contains(&decision.at) {
+        if decision.step == Step::Preemption && decision.from.0 < SLEEPERS && self.early.contains(&decision.at) {
             self.sleep(decision.from);
         }
     }
 
     /// A thread that is ready sleeps from here on: what begins with its next operation is explored elsewhere.
-    pub fn sleep(&mut self, thread: u32) {
+    pub fn sleep(&mut self, thread: ThreadId) {
         let later = racehunter_log::entries(&self.records[self.next..]);
-        let wanted = later.enumerate().find(|(_, entry)| entry.is_operation() && entry.thread().0 == thread);
+        let wanted = later.enumerate().find(|(_, entry)| entry.is_operation() && entry.thread() == thread);
         // What it will do is seen when it does it. A thread that never gets there does not sleep.
         if let Some((offset, entry)) = wanted {
             let mut footprint = self.footprint(self.next + offset, false);
@@ -169,7 +169,7 @@ impl<'e> Way<'e> {
 
     /// Whether the thread that was chosen made the event that was decided about, and the program went on.
     pub fn happens(&self, decision: &Decision) -> bool {
-        let event = self.records.get(self.next).map(Entry::of).filter(|entry| entry.number().0 == decision.at);
-        self.end != Some(self.next) && event.is_some_and(|entry| entry.thread().0 == decision.to)
+        let event = self.records.get(self.next).map(Entry::of).filter(|entry| entry.number() == decision.at);
+        self.end != Some(self.next) && event.is_some_and(|entry| entry.thread() == decision.to)
     }
 }

@@ -8,23 +8,23 @@
 //! to the other one then, unless the first thread never stops.
 
 use racehunter_explore::{Analysis, Descriptor, Execution, Plan, Tail};
-use racehunter_log::SiteId;
+use racehunter_log::{CodeAddress, SiteId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The analysis.
 pub struct Suspects {
     seed: u64,
     /// Sites of both instructions, the most convincing pair first.
-    pairs: Vec<[u32; 2]>,
+    pairs: Vec<[SiteId; 2]>,
     /// Where the instructions of sites are.
-    codes: BTreeMap<u32, BTreeSet<u64>>,
+    codes: BTreeMap<SiteId, BTreeSet<CodeAddress>>,
     /// Pairs of which both instructions were executed; if it was only one, that one twice.
     met: BTreeSet<Rank>,
     round: u64,
 }
 
 /// Position of a pair, and where its instructions are.
-type Rank = (usize, [u64; 2]);
+type Rank = (usize, [CodeAddress; 2]);
 
 /// What to run for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub enum Target {
     /// To see where the instructions are.
     Look,
     /// To make two accesses meet, in one of several ways.
-    Provoke([u64; 2], u64),
+    Provoke([CodeAddress; 2], u64),
 }
 
 /// One round in this many lets threads take turns only when they must.
@@ -43,7 +43,7 @@ const DEPTH: u64 = 12;
 impl Suspects {
     /// Pairs of sites, the most convincing first.
     #[must_use]
-    pub fn new(pairs: Vec<[u32; 2]>, seed: u64) -> Self {
+    pub fn new(pairs: Vec<[SiteId; 2]>, seed: u64) -> Self {
         Self { seed, pairs, codes: BTreeMap::new(), met: BTreeSet::new(), round: 0 }
     }
 
@@ -51,9 +51,9 @@ impl Suspects {
     fn learn(&mut self, execution: &Execution) -> Vec<Target> {
         let mut is_new = false;
         for entry in execution.entries().filter(|entry| entry.is_access() && entry.code().is_known()) {
-            let Some(SiteId(site)) = entry.site() else { continue };
+            let Some(site) = entry.site() else { continue };
             if self.pairs.iter().any(|pair| pair.contains(&site)) {
-                is_new |= self.codes.entry(site).or_default().insert(entry.code().0);
+                is_new |= self.codes.entry(site).or_default().insert(entry.code());
             }
         }
         if !is_new {
@@ -62,7 +62,7 @@ impl Suspects {
         let mut new: Vec<Target> = Vec::new();
         for (position, [first, second]) in self.pairs.iter().enumerate() {
             let at = |site| self.codes.get(site).into_iter().flatten().copied();
-            let pairs: Vec<[u64; 2]> = match (self.codes.contains_key(first), self.codes.contains_key(second)) {
+            let pairs: Vec<[CodeAddress; 2]> = match (self.codes.contains_key(first), self.codes.contains_key(second)) {
                 (true, true) => at(first).flat_map(|one| at(second).map(move |other| [one, other])).collect(),
                 _ => at(first).chain(at(second)).map(|one| [one, one]).collect(),
             };
@@ -128,43 +128,70 @@ mod tests {
     use racehunter_abi::{Kind, Record};
 
     fn execution(accesses: &[(u32, u64)]) -> Execution {
-        let record =
-            |&(site, code): &(u32, u64)| Record { kind: Kind::Read, site: site + 1, code, ..Record::default() };
+        let record = |&(site, code): &(u32, u64)| Record {
+            kind: Kind::Read,
+            site: site + 1,
+            code: CodeAddress(code),
+            ..Record::default()
+        };
         Execution { records: accesses.iter().map(record).collect(), ..Execution::lost(String::new()) }
     }
 
     #[test]
     fn pairs_are_provoked_when_both_instructions_are_known_and_the_best_comes_first() {
-        let mut suspects = Suspects::new(vec![[3, 4], [3, 3], [5, 6]], 1);
+        let mut suspects =
+            Suspects::new(vec![[SiteId(3), SiteId(4)], [SiteId(3), SiteId(3)], [SiteId(5), SiteId(6)]], 1);
         assert_eq!(suspects.initial_targets(), [Target::Look]);
-        assert_eq!(suspects.new_targets(&Target::Look, &execution(&[(3, 0x30)])), [Target::Provoke([0x30, 0x30], 0)]);
+        assert_eq!(
+            suspects.new_targets(&Target::Look, &execution(&[(3, 0x30)])),
+            [Target::Provoke([CodeAddress(0x30), CodeAddress(0x30)], 0)]
+        );
         let new = suspects.other_targets(&execution(&[(3, 0x30), (4, 0x40), (9, 0x90)]));
-        assert_eq!(new, [Target::Provoke([0x30, 0x40], 0)]);
+        assert_eq!(new, [Target::Provoke([CodeAddress(0x30), CodeAddress(0x40)], 0)]);
         assert!(suspects.other_targets(&execution(&[(4, 0x40)])).is_empty());
         // All of them again, the best last in the list, and so first to run.
         let again = suspects.next_stage().unwrap();
-        assert_eq!(again, [Target::Provoke([0x30, 0x30], 1), Target::Provoke([0x30, 0x40], 1)]);
+        assert_eq!(
+            again,
+            [
+                Target::Provoke([CodeAddress(0x30), CodeAddress(0x30)], 1),
+                Target::Provoke([CodeAddress(0x30), CodeAddress(0x40)], 1)
+            ]
+        );
     }
 
     #[test]
     fn threads_are_held_where_only_one_of_two_instructions_is_known() {
-        let mut suspects = Suspects::new(vec![[3, 4], [3, 5]], 1);
+        let mut suspects = Suspects::new(vec![[SiteId(3), SiteId(4)], [SiteId(3), SiteId(5)]], 1);
         suspects.initial_targets();
         // For both pairs, and once.
-        assert_eq!(suspects.new_targets(&Target::Look, &execution(&[(3, 0x30)])), [Target::Provoke([0x30, 0x30], 0)]);
-        assert_eq!(suspects.next_stage().unwrap(), [Target::Provoke([0x30, 0x30], 1)]);
-        assert_eq!(suspects.other_targets(&execution(&[(4, 0x40)])), [Target::Provoke([0x30, 0x40], 1)]);
+        assert_eq!(
+            suspects.new_targets(&Target::Look, &execution(&[(3, 0x30)])),
+            [Target::Provoke([CodeAddress(0x30), CodeAddress(0x30)], 0)]
+        );
+        assert_eq!(suspects.next_stage().unwrap(), [Target::Provoke([CodeAddress(0x30), CodeAddress(0x30)], 1)]);
+        assert_eq!(
+            suspects.other_targets(&execution(&[(4, 0x40)])),
+            [Target::Provoke([CodeAddress(0x30), CodeAddress(0x40)], 1)]
+        );
         let again = suspects.next_stage().unwrap();
-        assert_eq!(again, [Target::Provoke([0x30, 0x30], 2), Target::Provoke([0x30, 0x40], 2)]);
+        assert_eq!(
+            again,
+            [
+                Target::Provoke([CodeAddress(0x30), CodeAddress(0x30)], 2),
+                Target::Provoke([CodeAddress(0x30), CodeAddress(0x40)], 2)
+            ]
+        );
     }
 
     #[test]
     fn rounds_differ() {
-        let mut suspects = Suspects::new(vec![[1, 2]], 7);
+        let mut suspects = Suspects::new(vec![[SiteId(1), SiteId(2)]], 7);
         suspects.initial_targets();
         assert_eq!(suspects.next_stage(), None);
         suspects.new_targets(&Target::Look, &execution(&[(1, 10), (2, 20)]));
-        let plans: Vec<Plan> = (0..200).map(|round| suspects.plan(&Target::Provoke([10, 20], round))).collect();
+        let plans: Vec<Plan> =
+            (0..200).map(|round| suspects.plan(&Target::Provoke([CodeAddress(10), CodeAddress(20)], round))).collect();
         let different = (0..200).filter(|&at| !plans[..at].contains(&plans[at])).count();
         assert!(different > 150, "{different}");
         let nth = |plan: &Plan| plan.provoke.as_ref().map_or(0, |pair| pair[0].nth);

@@ -16,13 +16,13 @@
 mod keep;
 
 use crate::Strategy;
-use crate::trie::{Last, ROOT, Trie};
+use crate::trie::{Last, PrefixId, ROOT, Trie};
 use crate::variable_bound::{Bounds, WHOLE, iteration_of, iterations_in_words, skipped_in_words};
 use racehunter_explore::{
     Analysis, Decision, Execution, Going, LastVariables, Loader, MOST_CHANGED, Objects, Outcome, PATIENCE_WITH_YIELDS,
     Part, Plan, Rank, Saver, Style, Tail, Unusable, Variable, decisions, part_priority, path_priority,
 };
-use racehunter_log::{Event, EventNumber, History};
+use racehunter_log::{Event, EventNumber, History, ThreadId, ThreadPath};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
@@ -42,7 +42,7 @@ struct Candidate {
     /// What the order follows from.
     seed: u64,
     /// The threads that were preempted, one after the other: the first `count`.
-    preempted: [u32; MOST_CHANGED],
+    preempted: [ThreadId; MOST_CHANGED],
     count: u32,
     /// The variables at which they were.
     variables: Rc<Vec<Variable>>,
@@ -59,20 +59,20 @@ impl Candidate {
         Place { variables: self.variables.len() as u32, iterations, preemptions: self.count }
     }
 
-    fn preempted(&self) -> &[u32] {
+    fn preempted(&self) -> &[ThreadId] {
         &self.preempted[..self.count as usize]
     }
 
-    fn priority(&self, thread: u32, path: u64) -> u64 {
+    fn priority(&self, thread: ThreadId, path: ThreadPath) -> u64 {
         match self.preempted().iter().rposition(|&preempted| preempted == thread) {
             Some(part) => part_priority(self.seed, part as u32),
-            None => path_priority(self.seed, path),
+            None => path_priority(self.seed, path.0),
         }
     }
 
     /// The thread that goes on, of those that can; `last` are those that come after all others, the latest last.
-    fn choose(&self, ready: &[(u32, u64)], last: &[u32]) -> Option<u32> {
-        let key = |&(thread, path): &(u32, u64)| match last.iter().rposition(|&other| other == thread) {
+    fn choose(&self, ready: &[(ThreadId, ThreadPath)], last: &[ThreadId]) -> Option<ThreadId> {
+        let key = |&(thread, path): &(ThreadId, ThreadPath)| match last.iter().rposition(|&other| other == thread) {
             Some(position) => (0, u64::MAX - position as u64),
             None => (1, self.priority(thread, path)),
         };
@@ -80,7 +80,7 @@ impl Candidate {
     }
 
     /// With the running thread preempted.
-    fn preempting(&self, thread: u32, variable: Option<Variable>) -> Self {
+    fn preempting(&self, thread: ThreadId, variable: Option<Variable>) -> Self {
         let mut candidate = self.clone();
         // There is room, see `ThreadBound::new`.
         candidate.preempted[candidate.count as usize] = thread;
@@ -95,8 +95,8 @@ impl Candidate {
 /// The beginning of a schedule, up to the decision about an event, and the candidates that go on from there.
 #[derive(Clone)]
 pub struct Target {
-    prefix: u32,
-    at: u64,
+    prefix: PrefixId,
+    at: EventNumber,
     candidates: Rc<Vec<Candidate>>,
 }
 
@@ -106,10 +106,10 @@ struct State {
     /// The events so far, as [`History`] has them.
     past: u64,
     /// The threads that are not over, with their paths, and the paths of all that were there so far.
-    live: Vec<(u32, u64)>,
-    known: Vec<u64>,
+    live: Vec<(ThreadId, ThreadPath)>,
+    known: Vec<ThreadPath>,
     /// The threads that come after all others.
-    last: Vec<u32>,
+    last: Vec<ThreadId>,
 }
 
 /// The analysis. See the documentation of the module.
@@ -129,7 +129,7 @@ pub struct ThreadBound {
     trie: Trie,
     later: BTreeMap<Place, Vec<Target>>,
     /// The threads that the orders are for, by their paths, and how many orders there are.
-    paths: Vec<u64>,
+    paths: Vec<ThreadPath>,
     orders: u64,
     /// How many of them are different.
     distinct: u64,
@@ -233,7 +233,7 @@ impl ThreadBound {
 
     fn skips(&self, target: &Target) -> bool {
         // The first execution stands for all candidates, which are not known before it.
-        let is_first = target.prefix == ROOT && target.at == 0;
+        let is_first = target.prefix == ROOT && target.at == EventNumber::START;
         let is_last = |candidate: &Candidate| candidate.count > 0 && candidate.count == self.bounds.preemptions;
         self.selective && !is_first && target.candidates.len() == 1 && target.candidates.iter().all(is_last)
     }
@@ -248,9 +248,9 @@ impl ThreadBound {
         let mut variables = candidate.variables.as_ref().clone();
         variables.sort_unstable();
         let used = candidate.count;
-        let live = state.live.iter().map(|&(thread, path)| (candidate.priority(thread, path), path));
+        let live = state.live.iter().map(|&(thread, path)| (candidate.priority(thread, path), path.0));
         let to_come = self.paths.iter().filter(|path| !state.known.contains(path));
-        let to_come = to_come.map(|&path| (path_priority(candidate.seed, path), path));
+        let to_come = to_come.map(|&path| (path_priority(candidate.seed, path.0), path.0));
         let parts =
             (used..self.bounds.preemptions).map(|part| (part_priority(candidate.seed, part), u64::from(part) << 1));
         let mut order: Vec<(u64, u64)> = live.chain(to_come).chain(parts).collect();
@@ -265,7 +265,7 @@ impl ThreadBound {
 
     /// Whether candidates whose first preemption is here belong to the part of the search that is done here.
     fn owns(&self, state: &State, decision: &Decision) -> bool {
-        let path = state.live.iter().find(|(thread, _)| *thread == decision.from).map_or(0, |&(_, path)| path);
+        let path = state.live.iter().find(|(thread, _)| *thread == decision.from).map_or(0, |&(_, path)| path.0);
         self.part.owns(state.past ^ path.rotate_left(17))
     }
 
@@ -280,7 +280,7 @@ impl ThreadBound {
     }
 
     fn candidate(&self, number: u64) -> Candidate {
-        let (preempted, variables) = ([0; MOST_CHANGED], Rc::new(Vec::new()));
+        let (preempted, variables) = ([ThreadId::MAIN; MOST_CHANGED], Rc::new(Vec::new()));
         Candidate { seed: nth_order(self.seed, number), preempted, count: 0, variables }
     }
 
@@ -290,7 +290,7 @@ impl ThreadBound {
         let mut known = HashSet::new();
         let candidates = (0..self.orders).map(|number| self.candidate(number));
         let is_new = |candidate: &Candidate| {
-            let threads = self.paths.iter().map(|&path| path_priority(candidate.seed, path));
+            let threads = self.paths.iter().map(|&path| path_priority(candidate.seed, path.0));
             let parts = (0..self.bounds.preemptions).map(|part| part_priority(candidate.seed, part));
             let mut order: Vec<(u64, usize)> = threads.chain(parts).zip(0..).collect();
             order.sort_unstable();
@@ -308,15 +308,15 @@ impl ThreadBound {
         self.more_paths = false;
         self.begun = HashSet::new();
         self.candidates = 1;
-        vec![Target { prefix: ROOT, at: 0, candidates: Rc::new(vec![self.candidate(0)]) }]
+        vec![Target { prefix: ROOT, at: EventNumber::START, candidates: Rc::new(vec![self.candidate(0)]) }]
     }
 
     /// Takes note of the threads of an execution.
     fn learn(&mut self, execution: &Execution) {
         let mut last = LastVariables::new(execution);
-        let _ = last.before(u64::MAX, 0);
+        let _ = last.before(EventNumber::NEVER, ThreadId::MAIN);
         for thread in 0..execution.threads {
-            let path = last.path(thread);
+            let path = last.path(ThreadId(thread));
             if !self.paths.contains(&path) {
                 self.paths.push(path);
                 self.more_paths = true;
@@ -350,12 +350,12 @@ impl ThreadBound {
         let objects = self.objects.clone();
         let mut last_variables = LastVariables::of(execution, objects.as_ref());
         let mut history = History::new(&execution.records);
-        let mut yields: HashMap<u32, u32> = HashMap::new();
-        let mut last: Vec<u32> = Vec::new();
+        let mut yields: HashMap<ThreadId, u32> = HashMap::new();
+        let mut last: Vec<ThreadId> = Vec::new();
         let mut prefix = target.prefix;
         let mut decisions = decisions(execution);
         while let Some(decision) = decisions.next() {
-            let ready: Vec<u32> = decisions.ready().collect();
+            let ready: Vec<ThreadId> = decisions.ready().collect();
             let others_ready = ready.iter().any(|&thread| thread != decision.from);
             if decision.going == Going::Yielding && others_ready {
                 let yields = yields.entry(decision.from).or_default();
@@ -374,7 +374,7 @@ impl ThreadBound {
             self.unfair |= decisions.others().any(|(thread, _)| !ready.contains(&thread) && thread != decision.from);
             if ready.len() > 1 {
                 let variable = last_variables.before(decision.at, decision.from);
-                let ready: Vec<(u32, u64)> =
+                let ready: Vec<(ThreadId, ThreadPath)> =
                     ready.iter().map(|&thread| (thread, last_variables.path(thread))).collect();
                 let predicted = candidates.first().and_then(|leader| leader.choose(&ready, &last));
                 self.unpredicted |= predicted != Some(decision.to);
@@ -383,12 +383,12 @@ impl ThreadBound {
                 let begins = decision.at > target.at;
                 let mut state = State::default();
                 if begins && (self.prunes || !self.part.is_whole()) {
-                    state.past = history.before(EventNumber(decision.at));
-                    state.live = history.live().map(|thread| (thread.0, last_variables.path(thread.0))).collect();
-                    state.known = (0..execution.threads).map(|thread| last_variables.path(thread)).collect();
+                    state.past = history.before(decision.at);
+                    state.live = history.live().map(|thread| (thread, last_variables.path(thread))).collect();
+                    state.known = (0..execution.threads).map(|thread| last_variables.path(ThreadId(thread))).collect();
                     state.last.clone_from(&last);
                 }
-                let mut parting: BTreeMap<u32, Vec<Candidate>> = BTreeMap::new();
+                let mut parting: BTreeMap<ThreadId, Vec<Candidate>> = BTreeMap::new();
                 let mut staying = Vec::with_capacity(candidates.len());
                 for candidate in candidates {
                     let is_ours = candidate.count > 0 || self.part.is_whole() || self.owns(&state, &decision);
@@ -476,7 +476,7 @@ impl Analysis for ThreadBound {
     fn plan(&self, target: &Target) -> Plan {
         let fair_limit = self.strategy.fair_limit();
         let leader = &target.candidates[0];
-        let style = Style::Order { changed: leader.preempted, count: leader.count };
+        let style = Style::Order { changed: leader.preempted.map(|thread| thread.0), count: leader.count };
         let tail = Tail::Walk { style, seed: leader.seed };
         let switches = self.trie.switches(target.prefix);
         // Blocks of the heap are named by where, and in which iteration of a loop, they were allocated.
@@ -497,7 +497,7 @@ impl Analysis for ThreadBound {
         // A handler runs between any two steps of its thread, which is more than the past of an execution tells.
         let is_handled = || execution.entries().any(|entry| matches!(entry.event(), Event::Handler { .. }));
         self.annotated |= self.prunes && (execution.is_annotated() || is_handled());
-        let candidates = if target.prefix == ROOT && target.at == 0 {
+        let candidates = if target.prefix == ROOT && target.at == EventNumber::START {
             // Now the threads are known, and with them how many orders it takes.
             self.more_paths = false;
             self.all_candidates()

@@ -1,11 +1,36 @@
 //! Schedule prefixes that share their beginnings.
 
 use racehunter_explore::{Execution, Loader, Plan, Saver, Switch, Unusable};
-use racehunter_log::Event;
+use racehunter_log::{CodeAddress, Event, EventNumber, ThreadId};
 use rustc_hash::FxHashMap;
+use std::num::TryFromIntError;
+
+/// A prefix of a schedule: the target of searches that keep their prefixes in a trie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PrefixId(u32);
+
+impl From<PrefixId> for u64 {
+    fn from(prefix: PrefixId) -> Self {
+        Self::from(prefix.0)
+    }
+}
+
+impl TryFrom<u64> for PrefixId {
+    type Error = TryFromIntError;
+
+    fn try_from(number: u64) -> Result<Self, Self::Error> {
+        number.try_into().map(Self)
+    }
+}
+
+impl PrefixId {
+    const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// The empty prefix.
-pub(crate) const ROOT: u32 = 0;
+pub(crate) const ROOT: PrefixId = PrefixId(0);
 
 /// A set of schedule prefixes. Each is one [`Node`], the last switch of it; the rest is that of its parent. A node is
 /// given back when it is not held and no longer prefix begins with it, so memory is that of the prefixes in use.
@@ -13,12 +38,12 @@ pub(crate) struct Trie {
     /// Full chunks never move, so growing does not copy.
     chunks: Vec<Vec<Node>>,
     /// First node that was given back; the others follow by their `parent`. `ROOT` for none.
-    free: u32,
+    free: PrefixId,
     /// Code addresses, which nodes name by their numbers: there are few.
-    codes: Vec<u64>,
-    numbers: FxHashMap<u64, u32>,
+    codes: Vec<CodeAddress>,
+    numbers: FxHashMap<CodeAddress, u32>,
     /// The code that was asked for last, and its number.
-    last_code: Option<(u64, u32)>,
+    last_code: Option<(CodeAddress, u32)>,
 }
 
 /// One switch of a prefix. Who was running before it is the `to` of the parent.
@@ -26,7 +51,7 @@ pub(crate) struct Trie {
 struct Node {
     at: u32,
     code: u32,
-    parent: u32,
+    parent: PrefixId,
     holders: u32,
     /// See [`Last::share`].
     share: f32,
@@ -41,12 +66,12 @@ const CHUNK: usize = 1 << 16;
 /// The last switch of a prefix, and what goes with the prefix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Last {
-    /// Number of the event that the switch is about.
-    pub at: u64,
+    /// The event that the switch is about.
+    pub at: EventNumber,
     /// The thread that it chooses.
-    pub to: u32,
-    /// Where the thread stood that was running, 0 when that is not known.
-    pub code: u64,
+    pub to: ThreadId,
+    /// Where the thread stood that was running, if that is known.
+    pub code: CodeAddress,
     /// What the prefix costs.
     pub cost: u32,
     /// Which share of a stage lies behind the prefix, by estimate.
@@ -60,7 +85,7 @@ pub(crate) struct Last {
 
 impl Last {
     /// A switch of a search that is neither divided nor estimated.
-    pub fn new(at: u64, to: u32, code: u64, cost: u32) -> Self {
+    pub fn new(at: EventNumber, to: ThreadId, code: CodeAddress, cost: u32) -> Self {
         Self { at, to, code, cost, share: 0.0, own: false, early: false }
     }
 }
@@ -77,20 +102,20 @@ impl Trie {
         Self { chunks: vec![vec![root]], free: ROOT, codes: Vec::new(), numbers: FxHashMap::default(), last_code: None }
     }
 
-    fn node(&self, index: u32) -> &Node {
-        &self.chunks[index as usize / CHUNK][index as usize % CHUNK]
+    fn node(&self, index: PrefixId) -> &Node {
+        &self.chunks[index.index() / CHUNK][index.index() % CHUNK]
     }
 
-    fn node_mut(&mut self, index: u32) -> &mut Node {
-        &mut self.chunks[index as usize / CHUNK][index as usize % CHUNK]
+    fn node_mut(&mut self, index: PrefixId) -> &mut Node {
+        &mut self.chunks[index.index() / CHUNK][index.index() % CHUNK]
     }
 
     fn len(&self) -> usize {
         (self.chunks.len() - 1) * CHUNK + self.chunks.last().map_or(0, Vec::len)
     }
 
-    fn push(&mut self, node: Node) -> Option<u32> {
-        let index = u32::try_from(self.len()).ok()?;
+    fn push(&mut self, node: Node) -> Option<PrefixId> {
+        let index = u32::try_from(self.len()).ok().map(PrefixId)?;
         let chunk = self.chunks.len() - 1;
         self.chunks[chunk].push(node);
         if self.chunks[chunk].len() == CHUNK {
@@ -99,7 +124,7 @@ impl Trie {
         Some(index)
     }
 
-    fn number_of(&mut self, code: u64) -> Option<u32> {
+    fn number_of(&mut self, code: CodeAddress) -> Option<u32> {
         if let Some((_, number)) = self.last_code.filter(|&(last, _)| last == code) {
             return Some(number);
         }
@@ -118,10 +143,10 @@ impl Trie {
 
     /// The prefix that goes on from `parent`. The caller holds it. `None` when a number is too large to be kept: there
     /// are more prefixes, events, threads or switches than that.
-    pub fn child(&mut self, parent: u32, last: Last) -> Option<u32> {
+    pub fn child(&mut self, parent: PrefixId, last: Last) -> Option<PrefixId> {
         let flags = if last.own { OWN } else { 0 } | if last.early { EARLY } else { 0 };
-        let to = u16::try_from(last.to).ok().filter(|to| to & FLAGS == 0)? | flags;
-        let (at, cost) = (u32::try_from(last.at).ok()?, u16::try_from(last.cost).ok()?);
+        let to = u16::try_from(last.to.0).ok().filter(|to| to & FLAGS == 0)? | flags;
+        let (at, cost) = (u32::try_from(last.at.0).ok()?, u16::try_from(last.cost).ok()?);
         let code = self.number_of(last.code)?;
         let node = Node { at, code, parent, holders: 1, share: last.share, cost, to };
         let index = if self.free == ROOT {
@@ -137,7 +162,7 @@ impl Trie {
     }
 
     /// The caller no longer holds this prefix.
-    pub fn release(&mut self, mut index: u32) {
+    pub fn release(&mut self, mut index: PrefixId) {
         while index != ROOT {
             let free = self.free;
             let node = self.node_mut(index);
@@ -152,12 +177,12 @@ impl Trie {
     }
 
     /// The last switch of a prefix. That of the empty one is about no event.
-    pub fn last(&self, index: u32) -> Last {
+    pub fn last(&self, index: PrefixId) -> Last {
         let node = self.node(index);
         Last {
-            at: u64::from(node.at),
-            to: u32::from(node.to & !FLAGS),
-            code: if index == ROOT { 0 } else { self.codes[node.code as usize] },
+            at: EventNumber(node.at.into()),
+            to: ThreadId((node.to & !FLAGS).into()),
+            code: if index == ROOT { CodeAddress::UNKNOWN } else { self.codes[node.code as usize] },
             cost: u32::from(node.cost),
             share: node.share,
             own: node.to & OWN != 0,
@@ -166,12 +191,12 @@ impl Trie {
     }
 
     /// Changes which share of a stage lies behind a prefix.
-    pub fn set_share(&mut self, index: u32, share: f32) {
+    pub fn set_share(&mut self, index: PrefixId, share: f32) {
         self.node_mut(index).share = share;
     }
 
     /// The switches of a prefix, in order.
-    pub fn switches(&self, mut index: u32) -> Vec<Switch> {
+    pub fn switches(&self, mut index: PrefixId) -> Vec<Switch> {
         let mut switches = Vec::new();
         while index != ROOT {
             let (last, parent) = (self.last(index), self.node(index).parent);
@@ -183,18 +208,18 @@ impl Trie {
     }
 
     /// The plan that forces a prefix and leaves the rest open.
-    pub fn plan(&self, index: u32) -> Plan {
+    pub fn plan(&self, index: PrefixId) -> Plan {
         let switches = self.switches(index);
-        let tail_from = switches.last().map_or(0, |last| last.at + 1);
+        let tail_from = switches.last().map_or(EventNumber::START, |last| last.at.next());
         Plan { switches, tail_from, ..Plan::default() }
     }
 
     /// The last choice of a prefix, which the caller holds no longer, fell on a thread that turned out to wait. Where a
     /// time-out can end that, the same choice once more is a prefix.
-    pub fn after_time_out(&mut self, index: u32, execution: &Execution) -> Option<u32> {
+    pub fn after_time_out(&mut self, index: PrefixId, execution: &Execution) -> Option<PrefixId> {
         let last_wait = execution.entries().rev().find_map(|entry| match entry.event() {
             Event::Blocked { .. } => Some(None),
-            Event::Suspended { .. } => Some(Some(entry.code().0)),
+            Event::Suspended { .. } => Some(Some(entry.code())),
             _ => None,
         });
         let last = self.last(index);
@@ -204,19 +229,19 @@ impl Trie {
     }
 
     /// The beginnings of a prefix, the empty one first and itself last, each with the event of its last switch.
-    pub fn path(&self, index: u32) -> Vec<(u64, u32)> {
-        let up = |&index: &u32| (index != ROOT).then(|| self.node(index).parent);
+    pub fn path(&self, index: PrefixId) -> Vec<(EventNumber, PrefixId)> {
+        let up = |&index: &PrefixId| (index != ROOT).then(|| self.node(index).parent);
         let mut path: Vec<_> =
-            std::iter::successors(Some(index), up).map(|index| (u64::from(self.node(index).at), index)).collect();
+            std::iter::successors(Some(index), up).map(|index| (self.last(index).at, index)).collect();
         path.reverse();
         path
     }
 
     /// The events at which a prefix has an [early](Last::early) preemption, the last one first.
-    pub fn early(&self, index: u32) -> Vec<u64> {
+    pub fn early(&self, index: PrefixId) -> Vec<EventNumber> {
         let path = std::iter::successors(Some(index), |&index| Some(self.node(index).parent));
         let path = path.take_while(|&index| index != ROOT).map(|index| self.node(index));
-        path.filter(|node| node.to & EARLY != 0).map(|node| u64::from(node.at)).collect()
+        path.filter(|node| node.to & EARLY != 0).map(|node| EventNumber(node.at.into())).collect()
     }
 
     /// Writes all prefixes. Which of them targets hold is not written.
@@ -227,7 +252,7 @@ impl Trie {
             out.number(node.holders > 0);
             if node.holders > 0 {
                 let Node { at, code, parent, share, cost, to, .. } = *node;
-                [at, code, parent, share.to_bits(), u32::from(cost), u32::from(to)]
+                [at, code, parent.0, share.to_bits(), u32::from(cost), u32::from(to)]
                     .into_iter()
                     .for_each(|number| out.number(number));
             }
@@ -247,7 +272,7 @@ impl Trie {
                 node.share = f32::from_bits(input.small()?);
                 (node.cost, node.to) = (input.small()?, input.small()?);
                 node.holders = 1;
-                if node.code as usize >= trie.codes.len() || node.parent >= len {
+                if node.code as usize >= trie.codes.len() || node.parent.0 >= len {
                     return Err(Unusable::Damaged);
                 }
             }
@@ -259,29 +284,30 @@ impl Trie {
 
     /// Counts for each prefix how many stand on it, after loading. An error when one stands on itself.
     fn stand(&mut self) -> Result<(), Unusable> {
-        let len = self.len() as u32;
-        let live: Vec<bool> = (0..len).map(|index| self.node(index).holders > 0).collect();
+        let len = self.len();
+        let all_but_root = || (1..len as u32).map(PrefixId);
+        let live: Vec<bool> = self.chunks.iter().flatten().map(|node| node.holders > 0).collect();
         // Whether a prefix is known to end at the root.
-        let mut sound = vec![false; len as usize];
-        sound[ROOT as usize] = true;
-        for start in (1..len).filter(|&index| live[index as usize]) {
+        let mut sound = vec![false; len];
+        sound[ROOT.index()] = true;
+        for start in all_but_root().filter(|index| live[index.index()]) {
             let (mut index, mut way) = (start, Vec::new());
-            while !sound[index as usize] {
-                if !live[index as usize] || way.len() > len as usize {
+            while !sound[index.index()] {
+                if !live[index.index()] || way.len() > len {
                     return Err(Unusable::Damaged);
                 }
                 way.push(index);
                 index = self.node(index).parent;
             }
-            way.into_iter().for_each(|index| sound[index as usize] = true);
+            way.into_iter().for_each(|index: PrefixId| sound[index.index()] = true);
         }
-        for index in 1..len {
+        for index in all_but_root() {
             self.node_mut(index).holders = 0;
-            if !live[index as usize] {
+            if !live[index.index()] {
                 self.node_mut(index).parent = std::mem::replace(&mut self.free, index);
             }
         }
-        for index in (1..len).filter(|&index| live[index as usize]) {
+        for index in all_but_root().filter(|index| live[index.index()]) {
             let parent = self.node(index).parent;
             self.node_mut(parent).holders += 1;
         }
@@ -289,8 +315,8 @@ impl Trie {
     }
 
     /// One more target holds this prefix. False when there is no such prefix.
-    pub fn hold(&mut self, index: u32) -> bool {
-        let known = (index as usize) < self.len();
+    pub fn hold(&mut self, index: PrefixId) -> bool {
+        let known = index.index() < self.len();
         if known {
             self.node_mut(index).holders += 1;
         }
@@ -303,7 +329,15 @@ mod tests {
     use super::*;
 
     fn last(at: u64, to: u32, code: u64, cost: u32) -> Last {
-        Last { at, to, code, cost, share: 0.5, own: cost > 1, early: cost == 1 }
+        Last {
+            at: EventNumber(at),
+            to: ThreadId(to),
+            code: CodeAddress(code),
+            cost,
+            share: 0.5,
+            own: cost > 1,
+            early: cost == 1,
+        }
     }
 
     #[test]
@@ -312,20 +346,25 @@ mod tests {
         let a = trie.child(ROOT, last(3, 1, 10, 1)).unwrap();
         let b = trie.child(a, last(5, 2, 20, 1)).unwrap();
         let c = trie.child(a, last(6, 0, 30, 2)).unwrap();
-        let switch = |at, to, from, code| Switch { at, to, from, code };
+        let switch = |at, to, from, code| Switch {
+            at: EventNumber(at),
+            to: ThreadId(to),
+            from: ThreadId(from),
+            code: CodeAddress(code),
+        };
         assert_eq!(trie.switches(b), [switch(3, 1, 0, 10), switch(5, 2, 1, 20)]);
         assert_eq!(trie.switches(c), [switch(3, 1, 0, 10), switch(6, 0, 1, 30)]);
         assert_eq!(trie.last(c), last(6, 0, 30, 2));
-        assert_eq!((trie.early(b), trie.early(c)), (vec![5, 3], vec![3]));
+        assert_eq!((trie.early(b), trie.early(c)), (vec![EventNumber(5), EventNumber(3)], vec![EventNumber(3)]));
         trie.release(a);
         trie.release(b);
         assert_eq!(trie.switches(c), [switch(3, 1, 0, 10), switch(6, 0, 1, 30)], "still stands on its parent");
         trie.release(c);
-        let reused: Vec<u32> = (0..3).map(|n| trie.child(ROOT, last(n, 1, 0, 0)).unwrap()).collect();
+        let reused: Vec<PrefixId> = (0..3).map(|n| trie.child(ROOT, last(n, 1, 0, 0)).unwrap()).collect();
         let mut sorted = reused.clone();
         sorted.sort_unstable();
         assert_eq!(sorted, [a, b, c]);
-        assert_eq!(trie.child(ROOT, last(9, 1, 0, 0)), Some(4));
+        assert_eq!(trie.child(ROOT, last(9, 1, 0, 0)), Some(PrefixId(4)));
     }
 
     #[test]
@@ -349,7 +388,7 @@ mod tests {
     #[test]
     fn ten_million_targets_fit_into_400_megabytes() {
         let mut trie = Trie::new();
-        let fill = |trie: &mut Trie| -> Vec<u32> {
+        let fill = |trie: &mut Trie| -> Vec<PrefixId> {
             (1..=3 * CHUNK as u64).map(|at| trie.child(ROOT, last(at, 1, at % 100, 0)).unwrap()).collect()
         };
         let targets = fill(&mut trie);
@@ -357,7 +396,7 @@ mod tests {
         assert_eq!(taken, 4 * CHUNK * 24, "three chunks, and the one that the root has begun");
         let per_target = 24 + size_of::<u32>();
         assert!(10_000_000 * per_target + CHUNK * 24 < 400 << 20);
-        targets.into_iter().for_each(|target| trie.release(target));
+        targets.into_iter().for_each(|target| trie.release(PrefixId(target.0)));
         fill(&mut trie);
         assert_eq!(bytes(&trie), taken, "what was given back is used again");
     }
@@ -384,11 +423,11 @@ mod tests {
         out.finish().unwrap();
         let mut input = &bytes[..];
         let mut loaded = Trie::load(&mut Loader::new(&mut input)).unwrap();
-        assert!(loaded.hold(b) && !loaded.hold(99));
+        assert!(loaded.hold(b) && !loaded.hold(PrefixId(99)));
         assert_eq!(loaded.switches(b), trie.switches(b));
         assert_eq!(loaded.last(b), trie.last(b));
-        let free: Vec<u32> = (0..2).map(|n| loaded.child(ROOT, last(n, 1, 7, 0)).unwrap()).collect();
-        assert_eq!(free, [gone, 4]);
+        let free: Vec<PrefixId> = (0..2).map(|n| loaded.child(ROOT, last(n, 1, 7, 0)).unwrap()).collect();
+        assert_eq!(free, [gone, PrefixId(4)]);
         loaded.release(b);
         assert_eq!(loaded.node(a).holders, 0, "only what was held stood on it");
     }

@@ -20,7 +20,7 @@ mod place;
 use crate::Strategy;
 use crate::context_bound::{of_part, seed_of};
 use crate::reduction::Way;
-use crate::trie::{Last, ROOT, Trie};
+use crate::trie::{Last, PrefixId, ROOT, Trie};
 use crate::visited::Visited;
 use place::Deeds;
 pub(crate) use place::{Place, iteration_of, iterations_in_words};
@@ -64,9 +64,9 @@ pub struct VariableBound {
     place: Place,
     trie: Trie,
     /// Targets that come later.
-    later: BTreeMap<Place, Vec<u32>>,
+    later: BTreeMap<Place, Vec<PrefixId>>,
     /// Targets in which a thread goes on that had to give way for others to have a turn. They come after all others.
-    postponed: Vec<u32>,
+    postponed: Vec<PrefixId>,
     /// What was seen on the way.
     seen: Seen,
     /// It has to start again.
@@ -95,7 +95,7 @@ struct Seen {
 /// A path through an execution, as far as its decisions were read.
 struct Walked {
     /// The prefix of the path so far; held while walking on.
-    prefix: u32,
+    prefix: PrefixId,
     deeds: Deeds,
     /// See [`Last::own`].
     own: bool,
@@ -146,7 +146,7 @@ impl VariableBound {
     }
 
     /// Whether an execution for this target skips all accesses.
-    fn skips(&self, target: u32) -> bool {
+    fn skips(&self, target: PrefixId) -> bool {
         // What is postponed does not come in the order of ranks, and its rank is read from the log. What is random decides at
         // accesses.
         let is_ranked = !self.seen.last_stage && self.bounds.preemptions > 0;
@@ -177,7 +177,7 @@ impl VariableBound {
     }
 
     /// The targets that differ from the execution in one choice after its forced beginning.
-    fn branch(&mut self, target: u32, execution: &Execution) -> Vec<u32> {
+    fn branch(&mut self, target: PrefixId, execution: &Execution) -> Vec<PrefixId> {
         let mut targets = Vec::new();
         let objects = self.objects.clone();
         let mut last = LastVariables::of(execution, objects.as_ref());
@@ -256,7 +256,7 @@ impl VariableBound {
         walked: &Walked,
         (decision, decisions): (&Decision, &Decisions<'_>),
         (variable, key): (Option<Variable>, Option<u128>),
-        now: &mut Vec<u32>,
+        now: &mut Vec<PrefixId>,
     ) {
         if decision.going == Going::Exhausted {
             // How long a thread has had its turn depends on the order of all events.
@@ -330,16 +330,16 @@ pub fn rank_of(execution: &Execution) -> Rank {
 }
 
 impl Analysis for VariableBound {
-    type Target = u32;
+    type Target = PrefixId;
 
-    fn initial_targets(&mut self) -> Vec<u32> {
+    fn initial_targets(&mut self) -> Vec<PrefixId> {
         let new = Self::new(self.bounds, self.strategy, self.seed).of(self.objects.take());
         let visited = self.reduces.then(Visited::new);
         *self = Self { part: self.part, selective: self.selective, reduces: self.reduces, visited, ..new };
         vec![ROOT]
     }
 
-    fn plan(&self, &target: &u32) -> Plan {
+    fn plan(&self, &target: &PrefixId) -> Plan {
         let plan = self.trie.plan(target);
         let tail = match self.strategy {
             Strategy::Random => Tail::random(seed_of(self.seed, &plan.switches)),
@@ -351,7 +351,7 @@ impl Analysis for VariableBound {
         Plan { tail, fair_limit: self.strategy.fair_limit(), allocations: !skips, select, ..plan }
     }
 
-    fn new_targets(&mut self, &target: &u32, execution: &Execution) -> Vec<u32> {
+    fn new_targets(&mut self, &target: &PrefixId, execution: &Execution) -> Vec<PrefixId> {
         if execution.is_annotated() {
             // It is not known what depends on what.
             self.leave_nothing_out();
@@ -366,7 +366,7 @@ impl Analysis for VariableBound {
         std::mem::take(&mut self.again)
     }
 
-    fn next_stage(&mut self) -> Option<Vec<u32>> {
+    fn next_stage(&mut self) -> Option<Vec<PrefixId>> {
         if let Some((place, targets)) = self.later.pop_first() {
             self.place = place;
             return Some(targets);
@@ -384,7 +384,7 @@ impl Analysis for VariableBound {
         true
     }
 
-    fn is_common(&self, &target: &u32) -> bool {
+    fn is_common(&self, &target: &PrefixId) -> bool {
         !self.trie.last(target).own
     }
 
@@ -439,11 +439,11 @@ impl Analysis for VariableBound {
 
     const SAVES: bool = true;
 
-    fn save(&self, targets: &mut dyn Iterator<Item = &u32>, out: &mut Saver<'_>) {
+    fn save(&self, targets: &mut dyn Iterator<Item = &PrefixId>, out: &mut Saver<'_>) {
         self.write(targets.copied().collect(), out);
     }
 
-    fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<u32>, Unusable> {
+    fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<PrefixId>, Unusable> {
         self.read(input)
     }
 }

@@ -5,7 +5,7 @@
 //! variable: the two orders have the same past, and cost the same. So it is tried once, at the first decision.
 
 use racehunter_explore::{Execution, Record};
-use racehunter_log::{Address, Entry, Event, LockMode, ThreadId};
+use racehunter_log::{Address, Entry, Event, EventNumber, LockMode, ThreadId};
 use std::collections::{HashMap, HashSet};
 
 /// The waits on condition variables of an execution, up to a moment.
@@ -27,8 +27,8 @@ impl<'e> Wakeups<'e> {
     }
 
     /// On to the decision about event `at`.
-    pub fn reach(&mut self, at: u64) {
-        while let Some(record) = self.records.next_if(|record| Entry::of(record).number().0 < at) {
+    pub fn reach(&mut self, at: EventNumber) {
+        while let Some(record) = self.records.next_if(|record| Entry::of(record).number() < at) {
             self.note(Entry::of(record));
         }
     }
@@ -59,8 +59,8 @@ impl<'e> Wakeups<'e> {
     }
 
     /// Whether to wake up this thread at the moment shows anything that was not tried before.
-    pub fn are_new_for(&mut self, thread: u32) -> bool {
-        let Some(wait) = self.waits.get_mut(&ThreadId(thread)) else { return true };
+    pub fn are_new_for(&mut self, thread: ThreadId) -> bool {
+        let Some(wait) = self.waits.get_mut(&thread) else { return true };
         !(self.held.contains(&wait.mutex) && std::mem::replace(&mut wait.tried, true))
     }
 }

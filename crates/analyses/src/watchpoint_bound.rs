@@ -7,6 +7,7 @@
 //! there, and which ends when the pair meets. All pairs are at one bound before any goes on to the next.
 
 use crate::context_bound::{BoundKind, ContextBound, Strategy};
+use crate::trie::PrefixId;
 use crate::watchpoint::{Known, patience};
 use racehunter_explore::{Analysis, Execution, Loader, Outcome, PATIENCE, Pair, Plan, Saver, Unusable, all_conflicts};
 
@@ -31,7 +32,7 @@ struct Search {
     /// Nothing once the pair has met.
     schedules: Option<ContextBound>,
     /// Beginnings of schedules that wait, the next one last.
-    waiting: Vec<u32>,
+    waiting: Vec<PrefixId>,
     /// How many were given out and did not come back.
     running: usize,
 }
@@ -46,7 +47,7 @@ pub enum Target {
         /// Which pair.
         pair: usize,
         /// The beginning of the schedule.
-        beginning: u32,
+        beginning: PrefixId,
     },
 }
 
@@ -246,7 +247,7 @@ impl Analysis for WatchpointBound {
 
 impl Target {
     /// The beginning of a schedule, if it is of this pair.
-    fn of(&self, number: usize) -> Option<&u32> {
+    fn of(&self, number: usize) -> Option<&PrefixId> {
         match self {
             Self::Provoke { pair, beginning } if *pair == number => Some(beginning),
             Self::Provoke { .. } | Self::Monitor => None,

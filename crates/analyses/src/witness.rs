@@ -1,6 +1,7 @@
 //! From a prediction to a plan that carries it out.
 
 use racehunter_explore::{Bug, Plan};
+use racehunter_log::{CodeAddress, EventNumber};
 use racehunter_predict::{Kind, Prediction};
 use racehunter_trace::EventId;
 use racehunter_trace::recording::{Recording, Schedule, code_of};
@@ -22,7 +23,7 @@ pub fn witness(recording: &Recording, prediction: &Prediction) -> Vec<(Plan, Sch
     let plan = |then: Vec<EventId>| {
         let schedule = recording.schedule(prediction.witness.events(), &then);
         let switches = schedule.switches.clone();
-        (Plan { switches, tail_from: schedule.events + 1, ..Plan::default() }, schedule)
+        (Plan { switches, tail_from: EventNumber(schedule.events).next(), ..Plan::default() }, schedule)
     };
     orders.into_iter().map(plan).collect()
 }
@@ -33,8 +34,8 @@ pub fn is_predicted(recording: &Recording, prediction: &Prediction, bug: &Bug) -
     let Some(mut codes) = codes(recording, prediction) else { return false };
     codes.sort_unstable();
     match (prediction.kind, bug) {
-        (Kind::Race, Bug::Race(first, second) | Bug::DoubleFree(first, second)) => codes == [*first, *second],
-        (Kind::Deadlock, Bug::Deadlock(places)) => codes.iter().all(|code| places.contains(code)),
+        (Kind::Race, Bug::Race(first, second) | Bug::DoubleFree(first, second)) => codes == [first.0, second.0],
+        (Kind::Deadlock, Bug::Deadlock(places)) => codes.iter().all(|code| places.contains(&CodeAddress(*code))),
         _ => false,
     }
 }

@@ -281,7 +281,7 @@ impl Hunt {
         watches || self.free_running && self.analysis == Technique::Auto
     }
 
-    /// What counts as a data race. Those who provoke races need not infer them.
+    /// What counts as a data race. Techniques that provoke races do not infer them, unless asked to.
     pub fn detector(&self) -> Detector {
         let provokes = self.analysis.row().races != Races::Inferred;
         let default = if provokes || self.free_running { Detector::Meeting } else { Detector::HappensBefore };

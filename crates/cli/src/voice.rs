@@ -17,40 +17,40 @@ pub struct Voice {
     verbose: bool,
 }
 
-/// Seconds after which there is progress to tell, and again each time.
+/// Seconds between two progress reports.
 const EVERY: u64 = 5;
 
 impl Voice {
-    /// What is done, for those who want to know it.
+    /// A step of the work, with `--verbose`.
     pub fn note(self, note: impl FnOnce() -> Note) {
         if self.verbose {
             let _ = writeln!(std::io::stderr(), "{}", note());
         }
     }
 
-    /// A hint for everybody but those who want quiet.
+    /// A hint, unless `--quiet`.
     pub fn hint(self, text: impl FnOnce() -> String) {
         if !self.quiet {
             let _ = writeln!(std::io::stderr(), "note: {}", text());
         }
     }
 
-    /// For work that takes its time.
+    /// Progress reports, for work that takes long.
     pub fn progress(self) -> Pace {
         Pace { voice: self, began: Instant::now(), told: AtomicU64::new(0) }
     }
 }
 
-/// Tells how far something is, every few seconds.
+/// Reports progress, every few seconds.
 pub struct Pace {
     voice: Voice,
     began: Instant,
-    /// When it was told last, as a number of such times.
+    /// When progress was last reported, as a multiple of [`EVERY`].
     told: AtomicU64,
 }
 
 impl Pace {
-    /// How much of it is done. Several threads may call this.
+    /// Reports how much is done, if it is time. Several threads may call this.
     pub fn at(&self, note: impl FnOnce() -> Note) {
         let now = self.began.elapsed().as_secs() / EVERY;
         if !self.voice.quiet && self.told.fetch_max(now, Ordering::Relaxed) < now {

@@ -47,7 +47,7 @@ impl<'a> HuntWatch<'a> {
         Self { arguments, jobs, reporter, trouble: None, bar, began: now, last: now, budget, first: None }
     }
 
-    /// What is done, for those who want to know it.
+    /// A step of the work, with `--verbose`.
     pub fn note(&self, note: impl FnOnce() -> Note) {
         if self.arguments.verbose {
             self.print(&note().to_string());
@@ -183,11 +183,11 @@ impl Observer for Watch {
     }
 }
 
-/// Who wants to know something.
+/// When a note is printed.
 enum Told {
-    /// Everybody, every few seconds.
+    /// Every few seconds.
     Always,
-    /// Those who ask for it.
+    /// With `--verbose`.
     Verbose,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::run_one;
 use racehunter_explore::{Execution, Executor, ExecutorError, Observe, Plan};
-use racehunter_log::Access;
+use racehunter_log::{Access, Address};
 
 /// What the thread that fails has read last, if others have written it and the log does not have that read: a thread that is alone, after
 /// it has waited for all others, shares nothing any more, and its accesses are no points.
@@ -10,7 +10,7 @@ pub(crate) fn unlogged_read(
     executor: &mut dyn Executor,
     plan: &Plan,
     before: &Execution,
-) -> Result<Option<(u64, u64)>, ExecutorError> {
+) -> Result<Option<(Address, u64)>, ExecutorError> {
     let whole = run_one(executor, &Plan { observe: Observe::Everything, ..plan.clone() })?;
     let Some((failed, _)) = whole.thread_states().next() else { return Ok(None) };
     let own = whole.entries().rev().filter(|entry| entry.thread() == failed.thread());
@@ -27,5 +27,5 @@ pub(crate) fn unlogged_read(
         };
         entry.access().is_some_and(|access| writes(&access))
     });
-    Ok(is_written.then_some((start, size)))
+    Ok(is_written.then_some((read.address, size)))
 }

@@ -1,7 +1,7 @@
 //! What was not under control, in the terms of the source.
 
 use racehunter_explore::Escaped;
-use racehunter_finding::Uncontrolled;
+use racehunter_finding::{Gap, Uncontrolled};
 use racehunter_log::{
     Escape, TRACES_OF_FIFOS, TRACES_OF_KERNEL, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS,
     TRACES_OF_PROCESSES, UNMODELLED, UNMODELLED_FUNCTION,
@@ -14,8 +14,7 @@ use racehunter_symbols::{Symbols, demangle, own_frame};
 #[must_use]
 pub fn uncontrolled(symbols: &Symbols, escaped: &[Escaped]) -> Vec<Uncontrolled> {
     let mut all: Vec<Uncontrolled> = Vec::new();
-    for escaped in escaped.iter().filter(|escaped| !escaped.what.is_assumption()) {
-        let new = translate(symbols, escaped);
+    for new in escaped.iter().filter_map(|escaped| translate(symbols, escaped)) {
         let same = |known: &&mut Uncontrolled| {
             (&known.what, &known.detail, &known.file, known.line) == (&new.what, &new.detail, &new.file, new.line)
         };
@@ -27,30 +26,33 @@ pub fn uncontrolled(symbols: &Symbols, escaped: &[Escaped]) -> Vec<Uncontrolled>
     all
 }
 
-fn translate(symbols: &Symbols, escaped: &Escaped) -> Uncontrolled {
-    let frames = if escaped.code == 0 { Vec::new() } else { symbols.frames(escaped.code) };
+fn translate(symbols: &Symbols, escaped: &Escaped) -> Option<Uncontrolled> {
+    let frames = if escaped.code.is_known() { symbols.frames(escaped.code.0) } else { Vec::new() };
     let frame = own_frame(&frames).and_then(|own| frames.get(own));
-    Uncontrolled {
-        what: name(symbols, escaped).to_owned(),
+    Some(Uncontrolled {
+        what: gap(symbols, escaped)?,
         detail: detail(symbols, escaped),
         file: frame.map_or_else(String::new, |frame| frame.file.clone()),
         line: frame.map_or(0, |frame| frame.line),
         executions: escaped.executions,
-    }
+    })
 }
 
-/// The name in JSON.
-fn name(symbols: &Symbols, escaped: &Escaped) -> &'static str {
-    match escaped.what {
-        Escape::Unseen if escaped.object & VARIES != 0 => Effect::Random.name(),
-        Escape::Unseen => described(symbols, escaped).map_or(Effect::Unknown, |(effect, _)| effect).name(),
-        Escape::Foreign => Effect::Unknown.name(),
-        Escape::SystemCall => "system-call",
-        Escape::Alias => Effect::Alias.name(),
-        Escape::OwnStack => "own-stack",
-        Escape::Returned => "returned-local",
-        Escape::Traces => "kernel-state",
-        Escape::Taker => "signal-receiver",
+/// What it is; `None` for what a claim only assumes.
+fn gap(symbols: &Symbols, escaped: &Escaped) -> Option<Gap> {
+    Some(match escaped.what {
+        Escape::Unseen if escaped.object & VARIES != 0 => Gap::Random,
+        Escape::Unseen => {
+            let (effect, _) = described(symbols, escaped).unwrap_or((Effect::Unknown, String::new()));
+            Gap::named(effect.name())
+        }
+        Escape::Foreign => Gap::Library,
+        Escape::SystemCall => Gap::SystemCall,
+        Escape::Alias => Gap::Alias,
+        Escape::OwnStack => Gap::OwnStack,
+        Escape::Returned => Gap::ReturnedLocal,
+        Escape::Traces => Gap::KernelState,
+        Escape::Taker => Gap::SignalReceiver,
         Escape::Freed
         | Escape::Clock
         | Escape::Reused
@@ -65,46 +67,27 @@ fn name(symbols: &Symbols, escaped: &Escaped) -> &'static str {
         | Escape::WeakExchange
         | Escape::Excused
         | Escape::Iteration
-        | Escape::LetGo => "assumption",
-        Escape::Fork => "fork",
-        Escape::Spawn => "spawn",
-        Escape::Exec => "exec",
-        Escape::Client => "client",
-        Escape::Blocked => "blocked",
-        Escape::Busy => "busy",
-        Escape::Input => "input",
-        Escape::Signal => "signal",
-        Escape::Threads => "threads",
-        Escape::Uninstrumented => "uninstrumented",
-        Escape::Unmodelled => "unmodelled",
-        Escape::None => "unknown",
-    }
+        | Escape::LetGo => return None,
+        Escape::Fork => Gap::Fork,
+        Escape::Spawn => Gap::Spawn,
+        Escape::Exec => Gap::Exec,
+        Escape::Client => Gap::Client,
+        Escape::Blocked => Gap::Blocked,
+        Escape::Busy => Gap::Busy,
+        Escape::Input => Gap::Input,
+        Escape::Signal => Gap::Signal,
+        Escape::Threads => Gap::Threads,
+        Escape::Uninstrumented => Gap::Uninstrumented,
+        Escape::Unmodelled => Gap::Unmodelled,
+        Escape::None => Gap::named("unknown"),
+    })
 }
 
 /// Whether threads may order each other by what escaped, so that the detector takes ordered accesses for a race.
 pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> bool {
     match what {
-        Escape::None
-        | Escape::Fork
-        | Escape::Exec
-        | Escape::Freed
-        | Escape::Clock
-        | Escape::Reused
-        | Escape::Whole
-        | Escape::Keys
-        | Escape::Descriptors
-        | Escape::Stays
-        | Escape::ReadsAgain
-        | Escape::FutexWait
-        | Escape::WeakExchange
-        | Escape::LetGo
-        | Escape::Iteration
-        | Escape::OwnStack
-        | Escape::Excused
-        | Escape::TimedWait
-        | Escape::SmallStack
-        | Escape::Returned
-        | Escape::Taker => false,
+        what if what.is_assumption() => false,
+        Escape::None | Escape::Fork | Escape::Exec | Escape::Returned | Escape::OwnStack | Escape::Taker => false,
         // Files that never have the same in them, as random numbers.
         Escape::Unseen if object & VARIES != 0 => false,
         // Functions of the C library that only touch memory, or state of their own, order no threads.

@@ -19,16 +19,19 @@ mod panics;
 mod place;
 mod relevance;
 mod steps;
+mod stored;
 mod threads;
 mod values;
 
 pub use escapes::uncontrolled;
+pub use stored::{plan_of, stored_switches};
+
 use place::Places;
 use racehunter_analyses::simplify;
-use racehunter_explore::{Bug, Descriptor, Effort, Execution, Executor, ExecutorError, Outcome, Plan, Switch};
-use racehunter_finding::{Finding, Held, Object, Schedule, ScheduledSwitch, Site, fingerprint};
+use racehunter_explore::{Bug, Effort, Execution, Executor, ExecutorError, Outcome, Plan};
+use racehunter_finding::{Finding, Object, Site, fingerprint};
 use racehunter_log::{
-    AccessMode, Entry, Escape, Event, EventNumber, TRACES_OF_FIFOS, TRACES_OF_KERNEL, TRACES_OF_LINKS,
+    AccessMode, CodeAddress, Entry, Escape, Event, EventNumber, TRACES_OF_FIFOS, TRACES_OF_KERNEL, TRACES_OF_LINKS,
     TRACES_OF_NETWORK, TRACES_OF_PORTS, TRACES_OF_PROCESSES,
 };
 use racehunter_report::messages;
@@ -36,6 +39,7 @@ use racehunter_symbols::Symbols;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
+use stored::schedule;
 use threads::Threads;
 
 /// Replays that a finding must pass.
@@ -282,25 +286,7 @@ impl Explainer<'_> {
             topic: RefCell::default(),
             nearest: RefCell::default(),
         };
-        let mut finding = Finding {
-            id: String::new(),
-            kind: racehunter_finding::Kind::Crash,
-            message: String::new(),
-            sites: Vec::new(),
-            replayed: [0, 0],
-            confirmed: false,
-            execution: 0,
-            preemptions: 0,
-            schedule: Schedule::default(),
-            steps: Vec::new(),
-            object: None,
-            threads: threads.all(),
-            notes: Vec::new(),
-            met: false,
-            suppressed: None,
-            cause: None,
-            variant_of: None,
-        };
+        let mut finding = Finding { threads: threads.all(), ..Finding::new(racehunter_finding::Kind::Crash) };
         let culprit = match bug {
             Bug::Race(first, second) => memory::describe_race(&places, *first, *second, &mut finding),
             Bug::DoubleFree(first, second) => memory::describe_double_free(&places, *first, *second, &mut finding),
@@ -410,44 +396,6 @@ fn run_one(executor: &mut dyn Executor, plan: &Plan) -> Result<Execution, Execut
     executions.pop().ok_or_else(|| ExecutorError("no execution for a plan".to_owned()))
 }
 
-fn schedule(plan: &Plan) -> Schedule {
-    let switches =
-        plan.switches.iter().map(|&Switch { at, to, from, code }| ScheduledSwitch { at, to, from, code }).collect();
-    let stop_after = Some(plan.max_events).filter(|&events| events < Plan::default().max_events);
-    let held = plan.provoke.iter().flat_map(|pair| pair.iter());
-    let held: Vec<Held> = held
-        .map(|Descriptor { code, path, callers, nth }| Held {
-            code: *code,
-            path: *path,
-            callers: callers.clone(),
-            nth: *nth,
-        })
-        .collect();
-    let patience = Some(plan.patience).filter(|_| !held.is_empty());
-    Schedule { switches, spurious: plan.spurious, stop_after, held, patience }
-}
-
-/// The plan that follows a stored schedule.
-#[must_use]
-pub fn plan_of(schedule: &Schedule) -> Plan {
-    let switches =
-        schedule.switches.iter().map(|&ScheduledSwitch { at, to, from, code }| Switch { at, to, from, code }).collect();
-    let replay = Plan::replay(switches);
-    let max_events = schedule.stop_after.unwrap_or(replay.max_events);
-    let access = |held: &Held| {
-        let Held { code, path, callers, nth } = held.clone();
-        Descriptor { code, path, callers, nth }
-    };
-    let provoke = match &schedule.held[..] {
-        [first, second] => Some(Box::new([access(first), access(second)])),
-        _ => None,
-    };
-    let patience = schedule.patience.unwrap_or(replay.patience);
-    // Threads are held where the finding is; nothing is inferred.
-    let infer_races = provoke.is_none();
-    Plan { spurious: schedule.spurious, max_events, provoke, patience, infer_races, ..replay }
-}
-
 /// Which step is where the bug shows.
 #[derive(Clone, Copy)]
 pub(crate) struct Culprit {
@@ -493,14 +441,14 @@ fn describe_assertion(
     finding.kind = racehunter_finding::Kind::Assertion;
     finding.message = messages::assertion(message);
     let Some((entry, _)) = places.execution.thread_states().next() else {
-        finding.sites.push(Site { file: file.to_owned(), line, ..places.bare(0) });
+        finding.sites.push(Site { file: file.to_owned(), line, ..places.bare(CodeAddress::UNKNOWN) });
         return None;
     };
     finding.sites.push(places.site(entry, "assert", 0));
     Culprit::state(entry.number())
 }
 
-fn describe_crash(places: &Places<'_>, signal: u32, code: u64, finding: &mut Finding) -> Option<Culprit> {
+fn describe_crash(places: &Places<'_>, signal: u32, code: CodeAddress, finding: &mut Finding) -> Option<Culprit> {
     finding.kind = racehunter_finding::Kind::Crash;
     let fault = match places.execution.outcome {
         Outcome::Crashed { signal: 7 | 11, fault } => Some(fault),

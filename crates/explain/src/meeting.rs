@@ -10,6 +10,7 @@ use crate::{REPLAYS, confirm, run_one};
 use racehunter_explore::{
     Bug, Descriptor, Execution, Executor, ExecutorError, Outcome, Pair, Plan, Tail, conflicts, decisions,
 };
+use racehunter_log::CodeAddress;
 use racehunter_symbols::Symbols;
 
 /// Random schedules that are tried for a pair when the plainest one does not make it meet.
@@ -115,14 +116,14 @@ fn attempt(executor: &mut dyn Executor, plan: &Plan) -> Result<Tried, ExecutorEr
 }
 
 /// Descriptions of the two accesses, the most exact first.
-fn pairs(seen: &Execution, first: u64, second: u64) -> Vec<Pair> {
+fn pairs(seen: &Execution, first: CodeAddress, second: CodeAddress) -> Vec<Pair> {
     let is_it = |pair: &Pair| sorted(pair[0].code, pair[1].code) == (first, second);
     let mut pairs: Vec<Pair> = conflicts(seen).into_iter().filter(is_it).take(PAIRS).collect();
-    let at = |code: u64, nth: u64| Descriptor { code, path: None, callers: Vec::new(), nth };
+    let at = |code: CodeAddress, nth: u64| Descriptor { code, path: None, callers: Vec::new(), nth };
     pairs.extend((1..=ROUNDS).map(|nth| [at(first, nth), at(second, nth)]));
     pairs
 }
 
-fn sorted(first: u64, second: u64) -> (u64, u64) {
+fn sorted(first: CodeAddress, second: CodeAddress) -> (CodeAddress, CodeAddress) {
     (first.min(second), first.max(second))
 }

@@ -5,13 +5,13 @@ use crate::{Culprit, Shown};
 use racehunter_explore::{Execution, Race};
 use racehunter_finding::{Finding, Object, Site};
 use racehunter_log::{
-    AccessMode, Address, Entry, Event, RaceAccess, RaceSide, Record, ThreadId, descriptor_at, entries,
+    AccessMode, Address, CodeAddress, Entry, Event, RaceAccess, RaceSide, Record, ThreadId, descriptor_at, entries,
 };
 use racehunter_report::messages;
 use racehunter_symbols::source::Access;
 
 /// The race between these two places.
-pub(crate) fn find(execution: &Execution, first: u64, second: u64) -> Option<Race> {
+pub(crate) fn find(execution: &Execution, first: CodeAddress, second: CodeAddress) -> Option<Race> {
     execution.races().into_iter().find(|race| {
         let (a, b) = (race.first.code, race.second.code);
         (a.min(b), a.max(b)) == (first, second)
@@ -47,7 +47,11 @@ impl Side<'_> {
 }
 
 /// Both sides of the race between these two places, and what was logged before.
-fn pair<'e>(places: &Places<'e>, first: u64, second: u64) -> Option<(Side<'e>, Side<'e>, &'e [Record])> {
+fn pair<'e>(
+    places: &Places<'e>,
+    first: CodeAddress,
+    second: CodeAddress,
+) -> Option<(Side<'e>, Side<'e>, &'e [Record])> {
     let records = &places.execution.records;
     let sides = |pair: &'e [Record]| {
         let [first, second] = [Entry::of(&pair[0]), Entry::of(&pair[1])];
@@ -60,7 +64,7 @@ fn pair<'e>(places: &Places<'e>, first: u64, second: u64) -> Option<(Side<'e>, S
     };
     records.windows(2).enumerate().find_map(|(at, pair)| {
         let (earlier, later) = sides(pair)?;
-        let (a, b) = (earlier.entry.code().0, later.entry.code().0);
+        let (a, b) = (earlier.entry.code(), later.entry.code());
         ((a.min(b), a.max(b)) == (first, second)).then(|| (earlier, later, &records[..at]))
     })
 }
@@ -136,7 +140,12 @@ fn note_topic(places: &Places<'_>, earlier: Side<'_>, later: Side<'_>) {
     }
 }
 
-pub(crate) fn describe_race(places: &Places<'_>, first: u64, second: u64, finding: &mut Finding) -> Option<Culprit> {
+pub(crate) fn describe_race(
+    places: &Places<'_>,
+    first: CodeAddress,
+    second: CodeAddress,
+    finding: &mut Finding,
+) -> Option<Culprit> {
     finding.kind = racehunter_finding::Kind::DataRace;
     let Some((earlier, later, before)) = pair(places, first, second) else {
         finding.message = messages::data_race("memory that two threads use");
@@ -224,8 +233,8 @@ fn describe_descriptor(places: &Places<'_>, descriptor: i32, mut sites: [Site; 2
 
 pub(crate) fn describe_double_free(
     places: &Places<'_>,
-    first: u64,
-    second: u64,
+    first: CodeAddress,
+    second: CodeAddress,
     finding: &mut Finding,
 ) -> Option<Culprit> {
     finding.kind = racehunter_finding::Kind::DoubleFree;

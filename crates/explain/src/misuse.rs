@@ -3,7 +3,7 @@
 use crate::place::{Places, operation_name};
 use crate::{Culprit, Shown};
 use racehunter_finding::Finding;
-use racehunter_log::{Entry, Event, Misuse, Record, ThreadId, entries};
+use racehunter_log::{CodeAddress, Entry, Event, Misuse, Record, ThreadId, entries};
 
 /// An entry of the log that reports a misuse.
 struct Report<'l> {
@@ -40,11 +40,11 @@ impl<'l> Report<'l> {
     }
 }
 
-pub(crate) fn describe(places: &Places<'_>, what: Misuse, code: u64, finding: &mut Finding) -> Option<Culprit> {
+pub(crate) fn describe(places: &Places<'_>, what: Misuse, code: CodeAddress, finding: &mut Finding) -> Option<Culprit> {
     finding.kind = racehunter_finding::Kind::Misuse;
     let execution = places.execution;
     let mut reports = execution.entries().enumerate().filter_map(|(at, entry)| Some((at, Report::of(entry)?)));
-    let found = reports.find(|(_, report)| report.what == what && report.entry.code().0 == code);
+    let found = reports.find(|(_, report)| report.what == what && report.entry.code() == code);
     let Some((at, report)) = found else {
         finding.message = phrase(what, "an object", "another thread");
         finding.sites = vec![places.bare(code)];

@@ -3,7 +3,7 @@
 use crate::Culprit;
 use crate::place::Places;
 use racehunter_finding::{Finding, Frame, Site};
-use racehunter_log::Event;
+use racehunter_log::{CodeAddress, Event};
 use racehunter_report::messages;
 
 /// The panic at a line of a file: the log has the stack, and the program has printed the message.
@@ -17,7 +17,7 @@ pub(crate) fn describe(places: &Places<'_>, file: &str, line: u32, finding: &mut
     let found = panics.rev().find(|&entry| places.stack(entry).0.iter().any(is_place));
     let Some(entry) = found else {
         let access = "panic".to_owned();
-        finding.sites.push(Site { file: file.to_owned(), line, column, access, ..places.bare(0) });
+        finding.sites.push(Site { file: file.to_owned(), line, column, access, ..places.bare(CodeAddress::UNKNOWN) });
         return None;
     };
     let mut site = places.site(entry, "panic", 0);

@@ -7,8 +7,8 @@ use crate::values::{self, Numbers};
 use racehunter_explore::Execution;
 use racehunter_finding::{Frame, Object, Site, Value, Waiting};
 use racehunter_log::{
-    Access, AccessMode, Address, Blockage, Entry, Event, File, FileKind, FileOperation, LockMode, RaceAccess, ThreadId,
-    Wait,
+    Access, AccessMode, Address, Blockage, CodeAddress, Entry, Event, File, FileKind, FileOperation, LockMode,
+    RaceAccess, ThreadId, Wait,
 };
 use racehunter_symbols::source::Access as Spelling;
 use racehunter_symbols::{DataSymbol, Form, Symbols, is_own, is_rust_library, own_frame};
@@ -190,8 +190,8 @@ impl Places<'_> {
     }
 
     /// A place that is known by its code address only.
-    pub(crate) fn bare(&self, code: u64) -> Site {
-        self.site_of(if code == 0 { Vec::new() } else { self.frames(code) })
+    pub(crate) fn bare(&self, code: CodeAddress) -> Site {
+        self.site_of(if code.is_known() { self.frames(code.0) } else { Vec::new() })
     }
 
     fn site_of(&self, frames: Vec<Frame>) -> Site {

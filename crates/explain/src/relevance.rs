@@ -145,20 +145,7 @@ mod tests {
     use super::*;
 
     fn done(number: u64, matters: bool) -> Done {
-        let step = Step {
-            thread: 0,
-            path: "main".to_owned(),
-            what: String::new(),
-            file: String::new(),
-            line: 0,
-            preempted: false,
-            culprit: false,
-            event: 0,
-            value: None,
-            number,
-            matters,
-        };
-        Done { step, at: 0 }
+        Done { step: Step { number, matters, ..Step::default() }, at: 0 }
     }
 
     #[test]

@@ -6,8 +6,8 @@ use crate::{Culprit, misuse, values};
 use racehunter_explore::{Outcome, Step as Choice, decisions};
 use racehunter_finding::Step;
 use racehunter_log::{
-    Access, AccessMode, Entry, Event, LockMode, OncePhase, SemaphoreAttempt, SignalWaitPhase, ThreadId, WaitEndReason,
-    descriptor_at, entries,
+    Access, AccessMode, Entry, Event, EventNumber, LockMode, OncePhase, SemaphoreAttempt, SignalWaitPhase, ThreadId,
+    WaitEndReason, descriptor_at, entries,
 };
 use racehunter_report::messages;
 use racehunter_symbols::{is_rust_library, own_frame, shortened};
@@ -25,7 +25,7 @@ pub(crate) struct Done {
 /// What each thread did, in order.
 pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Done> {
     let mut steps: Vec<Done> = Vec::new();
-    let preemptions: HashSet<u64> = (decisions(places.execution))
+    let preemptions: HashSet<EventNumber> = (decisions(places.execution))
         .filter(|decision| decision.step == Choice::Preemption)
         .map(|decision| decision.at)
         .collect();
@@ -39,7 +39,7 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Done> 
         let is_culprit = culprit.is_some_and(|culprit| culprit.is(entry, &event));
         let is_wait = match event {
             Event::Switch { to, .. } => {
-                preempted = preemptions.contains(&entry.number().0);
+                preempted = preemptions.contains(&entry.number());
                 running = to;
                 continue;
             }

@@ -19,6 +19,7 @@ use crate::portfolio::Taken;
 use crate::{
     Bug, Endings, Escape, Execution, Executor, ExecutorError, Observe, Plan, Points, Portfolio, reported_sites,
 };
+use racehunter_log::{CodeAddress, EventNumber};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
@@ -51,7 +52,7 @@ pub struct Campaign<'a> {
     threads: u32,
     events: u64,
     /// What was not under control (what, where, object), and in how many executions.
-    escaped: BTreeMap<(Escape, u64, u64), u64>,
+    escaped: BTreeMap<(Escape, CodeAddress, u64), u64>,
     patience: Patience,
 }
 
@@ -294,7 +295,7 @@ impl<'a> Campaign<'a> {
                 plan.select = None;
             }
             if !self.can_do_without_beginnings() {
-                plan.log_from = 0;
+                plan.log_from = EventNumber::START;
             }
             let full = plan.max_events.min(self.budget.max_events);
             plan.max_events = full;

@@ -8,16 +8,18 @@
 //! the second, and so on.
 
 use crate::Execution;
-use racehunter_log::{Access, AccessMode, Entry, Event, FamilyTree, ForkJoin, ThreadId};
+use racehunter_log::{
+    Access, AccessMode, Address, CodeAddress, Entry, Event, FamilyTree, ForkJoin, ThreadId, ThreadPath,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// One access of an execution, described by as little as tells it from all others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Descriptor {
     /// The instruction.
-    pub code: u64,
-    /// The thread (`racehunter_abi::path_of`), when others execute the instruction too.
-    pub path: Option<u64>,
+    pub code: CodeAddress,
+    /// The thread, when others execute the instruction too.
+    pub path: Option<ThreadPath>,
     /// Innermost callers, as many as it takes to tell the access from others of the thread at this instruction.
     pub callers: Vec<u64>,
     /// Which of the thread's accesses that fit, from 1.
@@ -73,25 +75,40 @@ pub struct Conflicts {
 /// Further accesses of places that are targets, at most: each would take an execution.
 const MOST_FURTHER: usize = 1 << 17;
 
+/// An access, by its position in the log.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Position(usize);
+
+/// One of the distinct call stacks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct StackId(u32);
+
+/// One of the distinct sets of locks; 0 for none.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct LocksetId(u32);
+
+/// One of the distinct classes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct ClassId(usize);
+
 /// Accesses at one place of the code with one call stack by one thread: what they touch differs, what they are not.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Class {
     thread: ThreadId,
-    code: u64,
-    /// Index into the distinct stacks.
-    stack: u32,
+    code: CodeAddress,
+    stack: StackId,
     writes: bool,
     atomic: bool,
 }
 
 /// What a class did with eight bytes.
 struct Touch {
-    class: usize,
+    class: ClassId,
     mask: u8,
     /// What the thread knew of the creation of threads then.
     epoch: u32,
-    /// Positions of the accesses, in order.
-    records: Vec<usize>,
+    /// The accesses, in order.
+    records: Vec<Position>,
     /// How many of them begin in these eight bytes.
     begin: u64,
     /// Classes that came later and conflict.
@@ -99,11 +116,11 @@ struct Touch {
 }
 
 struct Partner {
-    class: usize,
+    class: ClassId,
     /// Accesses of it that have a target with one of the touch.
     count: usize,
     /// The last one of them.
-    last: usize,
+    last: Position,
 }
 
 /// The pairs of conflicting accesses of an execution. For every two places in the code, with their call stacks and
@@ -127,7 +144,7 @@ pub fn all_conflicts(execution: &Execution) -> Conflicts {
     for (position, entry) in execution.entries().enumerate() {
         match entry.event() {
             Event::Access(access) if access.mode != AccessMode::Free && entry.code().is_known() => {
-                scan.access(execution, position, entry, access);
+                scan.access(execution, Position(position), entry, access);
             }
             event => {
                 scan.order.note(entry.thread(), &event);
@@ -153,47 +170,47 @@ pub fn all_conflicts(execution: &Execution) -> Conflicts {
 /// The locks that threads hold.
 #[derive(Default)]
 struct Locks {
-    held: FxHashMap<ThreadId, Vec<u64>>,
-    sets: Vec<Vec<u64>>,
-    numbers: FxHashMap<Vec<u64>, u32>,
+    held: FxHashMap<ThreadId, Vec<Address>>,
+    sets: Vec<Vec<Address>>,
+    numbers: FxHashMap<Vec<Address>, LocksetId>,
 }
 
 impl Locks {
     fn note(&mut self, thread: ThreadId, event: &Event) {
         if let Some(lock) = event.acquired() {
-            self.take(thread, lock.0);
+            self.take(thread, lock);
         } else if let Some(lock) = event.released() {
-            self.give_back(thread, lock.0);
+            self.give_back(thread, lock);
         }
     }
 
-    fn take(&mut self, thread: ThreadId, lock: u64) {
+    fn take(&mut self, thread: ThreadId, lock: Address) {
         let held = self.held.entry(thread).or_default();
         held.push(lock);
         held.sort_unstable();
     }
 
-    fn give_back(&mut self, thread: ThreadId, lock: u64) {
+    fn give_back(&mut self, thread: ThreadId, lock: Address) {
         let held = self.held.entry(thread).or_default();
         if let Some(at) = held.iter().position(|&held| held == lock) {
             held.remove(at);
         }
     }
 
-    /// The number of the set of locks that a thread holds; 0 for none.
-    fn of(&mut self, thread: ThreadId) -> u32 {
-        let Some(held) = self.held.get(&thread).filter(|held| !held.is_empty()) else { return 0 };
+    /// The locks that a thread holds.
+    fn of(&mut self, thread: ThreadId) -> LocksetId {
+        let Some(held) = self.held.get(&thread).filter(|held| !held.is_empty()) else { return LocksetId(0) };
         if let Some(&number) = self.numbers.get(held) {
             return number;
         }
         self.sets.push(held.clone());
-        let number = self.sets.len() as u32;
+        let number = LocksetId(self.sets.len() as u32);
         self.numbers.insert(held.clone(), number);
         number
     }
 
-    fn have_in_common(&self, a: u32, b: u32) -> bool {
-        let set = |number: u32| number.checked_sub(1).map_or(&[][..], |at| &self.sets[at as usize]);
+    fn have_in_common(&self, a: LocksetId, b: LocksetId) -> bool {
+        let set = |LocksetId(number)| number.checked_sub(1).map_or(&[][..], |at| &self.sets[at as usize]);
         set(a).iter().any(|lock| set(b).contains(lock))
     }
 }
@@ -204,25 +221,29 @@ struct Scan {
     family: FamilyTree,
     locks: Locks,
     stacks: Vec<Vec<u64>>,
-    stack_numbers: FxHashMap<Vec<u64>, u32>,
+    stack_numbers: FxHashMap<Vec<u64>, StackId>,
     classes: Vec<Class>,
-    class_numbers: FxHashMap<Class, usize>,
+    class_numbers: FxHashMap<Class, ClassId>,
     memory: FxHashMap<u64, Vec<Touch>>,
-    known: FxHashSet<[usize; 2]>,
+    known: FxHashSet<[ClassId; 2]>,
     /// Accesses that have a target with one that came later, of this class.
-    covered: FxHashSet<(usize, usize)>,
-    /// Positions of two accesses, and whether they are the first of their classes.
-    found: Vec<([usize; 2], bool)>,
+    covered: FxHashSet<(Position, ClassId)>,
+    /// Two accesses, and whether they are the first of their classes.
+    found: Vec<([Position; 2], bool)>,
     pairs: u64,
     left_out: u64,
-    /// All accesses, in order: record position, class, and set of locks.
-    accesses: Vec<(usize, usize, u32)>,
+    /// All accesses, in order.
+    accesses: Vec<(Position, ClassId, LocksetId)>,
 }
 
 impl Scan {
-    fn class(&mut self, execution: &Execution, entry: Entry<'_>, mode: AccessMode) -> usize {
+    fn stack(&self, stack: StackId) -> &[u64] {
+        &self.stacks[stack.0 as usize]
+    }
+
+    fn class(&mut self, execution: &Execution, entry: Entry<'_>, mode: AccessMode) -> ClassId {
         let callers = execution.callers(entry);
-        let next = self.stacks.len() as u32;
+        let next = StackId(self.stacks.len() as u32);
         let stack = match self.stack_numbers.get(callers) {
             Some(&stack) => stack,
             None => {
@@ -233,12 +254,12 @@ impl Scan {
         };
         let class = Class {
             thread: entry.thread(),
-            code: entry.code().0,
+            code: entry.code(),
             stack,
             writes: mode.writes(),
             atomic: mode.is_atomic(),
         };
-        let next = self.classes.len();
+        let next = ClassId(self.classes.len());
         let number = *self.class_numbers.entry(class).or_insert(next);
         if number == next {
             self.classes.push(class);
@@ -246,14 +267,14 @@ impl Scan {
         number
     }
 
-    fn access(&mut self, execution: &Execution, position: usize, entry: Entry<'_>, access: Access) {
+    fn access(&mut self, execution: &Execution, position: Position, entry: Entry<'_>, access: Access) {
         let class = self.class(execution, entry, access.mode);
         let locks = self.locks.of(entry.thread());
         self.accesses.push((position, class, locks));
-        let own = self.classes[class];
+        let own = self.classes[class.0];
         let epoch = self.order.epoch(own.thread);
         // Classes that this access has a target with.
-        let mut partners: Vec<usize> = Vec::new();
+        let mut partners: Vec<ClassId> = Vec::new();
         for (nth, (granule, mask)) in access.granules().enumerate() {
             let touches = self.memory.entry(granule).or_default();
             let mut known = None;
@@ -261,7 +282,7 @@ impl Scan {
                 if (touch.class, touch.epoch, touch.mask) == (class, epoch, mask) {
                     known = Some(index);
                 }
-                let other = self.classes[touch.class];
+                let other = self.classes[touch.class.0];
                 let conflict = other.thread != own.thread
                     && touch.mask & mask != 0
                     && (own.writes || other.writes)
@@ -322,9 +343,9 @@ impl Scan {
 
 impl Touch {
     /// The index of a partner, which becomes one.
-    fn partner(&mut self, class: usize) -> usize {
+    fn partner(&mut self, class: ClassId) -> usize {
         self.partners.iter().position(|partner| partner.class == class).unwrap_or_else(|| {
-            self.partners.push(Partner { class, count: 0, last: 0 });
+            self.partners.push(Partner { class, count: 0, last: Position::default() });
             self.partners.len() - 1
         })
     }
@@ -333,22 +354,22 @@ impl Touch {
 /// Finds descriptors.
 struct Describe<'s> {
     scan: &'s Scan,
-    /// Class, set of locks, and number among those that fit its description, by record.
-    wanted: FxHashMap<usize, (usize, u32, u64)>,
+    /// Class, set of locks, and number among those that fit its description, of each access.
+    wanted: FxHashMap<Position, (ClassId, LocksetId, u64)>,
     /// Threads that execute an instruction.
-    threads: FxHashMap<u64, FxHashSet<ThreadId>>,
+    threads: FxHashMap<CodeAddress, FxHashSet<ThreadId>>,
     /// Callers in the description of an access, by thread, instruction and stack.
-    depths: FxHashMap<(ThreadId, u64, u32), usize>,
+    depths: FxHashMap<(ThreadId, CodeAddress, StackId), usize>,
 }
 
 impl<'s> Describe<'s> {
     fn new(scan: &'s Scan) -> Self {
-        let wanted: FxHashSet<usize> = scan.found.iter().flat_map(|(pair, _)| *pair).collect();
-        let is_wanted = |&&(record, ..): &&(usize, usize, u32)| wanted.contains(&record);
-        let codes: FxHashSet<u64> =
-            scan.accesses.iter().filter(is_wanted).map(|&(_, class, _)| scan.classes[class].code).collect();
-        let mut threads: FxHashMap<u64, FxHashSet<ThreadId>> = FxHashMap::default();
-        let mut stacks: FxHashMap<(ThreadId, u64), Vec<u32>> = FxHashMap::default();
+        let wanted: FxHashSet<Position> = scan.found.iter().flat_map(|(pair, _)| *pair).collect();
+        let is_wanted = |&&(record, ..): &&(Position, ClassId, LocksetId)| wanted.contains(&record);
+        let codes: FxHashSet<CodeAddress> =
+            scan.accesses.iter().filter(is_wanted).map(|&(_, class, _)| scan.classes[class.0].code).collect();
+        let mut threads: FxHashMap<CodeAddress, FxHashSet<ThreadId>> = FxHashMap::default();
+        let mut stacks: FxHashMap<(ThreadId, CodeAddress), Vec<StackId>> = FxHashMap::default();
         for class in scan.classes.iter().filter(|class| codes.contains(&class.code)) {
             threads.entry(class.code).or_default().insert(class.thread);
             let stacks = stacks.entry((class.thread, class.code)).or_default();
@@ -368,18 +389,18 @@ impl<'s> Describe<'s> {
     }
 
     /// Numbers the accesses that are wanted among those of the same thread that fit their descriptions.
-    fn count(&mut self, wanted: &FxHashSet<usize>, stacks: &FxHashMap<(ThreadId, u64), Vec<u32>>) {
+    fn count(&mut self, wanted: &FxHashSet<Position>, stacks: &FxHashMap<(ThreadId, CodeAddress), Vec<StackId>>) {
         // How many there were so far, for the description of an access by thread, instruction and stack; and which
         // descriptions such an access fits.
-        let mut counts: FxHashMap<(ThreadId, u64, u32), u64> = FxHashMap::default();
-        let mut fitting: FxHashMap<(ThreadId, u64, u32), Vec<u32>> = FxHashMap::default();
+        let mut counts: FxHashMap<(ThreadId, CodeAddress, StackId), u64> = FxHashMap::default();
+        let mut fitting: FxHashMap<(ThreadId, CodeAddress, StackId), Vec<StackId>> = FxHashMap::default();
         for &(record, number, locks) in &self.scan.accesses {
-            let class = self.scan.classes[number];
+            let class = self.scan.classes[number.0];
             let Some(stacks) = stacks.get(&(class.thread, class.code)) else { continue };
             let key = (class.thread, class.code, class.stack);
             let fits = fitting.entry(key).or_insert_with(|| {
-                let of = |stack: u32| &self.scan.stacks[stack as usize];
-                let fits = |other: u32| {
+                let of = |stack: StackId| self.scan.stack(stack);
+                let fits = |other: StackId| {
                     let depth = self.depths[&(class.thread, class.code, other)];
                     of(class.stack).get(..depth) == of(other).get(..depth)
                 };
@@ -394,27 +415,27 @@ impl<'s> Describe<'s> {
         }
     }
 
-    fn access(&self, record: usize) -> Descriptor {
+    fn access(&self, record: Position) -> Descriptor {
         let (number, _, nth) = self.wanted[&record];
-        let class = self.scan.classes[number];
+        let class = self.scan.classes[number.0];
         let depth = self.depths[&(class.thread, class.code, class.stack)];
         Descriptor {
             code: class.code,
-            path: (self.threads[&class.code].len() > 1).then(|| self.scan.family.path(class.thread).0),
-            callers: self.scan.stacks[class.stack as usize][..depth].to_vec(),
+            path: (self.threads[&class.code].len() > 1).then(|| self.scan.family.path(class.thread)),
+            callers: self.scan.stack(class.stack)[..depth].to_vec(),
             nth,
         }
     }
 
-    fn share_a_lock(&self, a: usize, b: usize) -> bool {
+    fn share_a_lock(&self, a: Position, b: Position) -> bool {
         self.scan.locks.have_in_common(self.wanted[&a].1, self.wanted[&b].1)
     }
 }
 
 /// How many callers it takes to tell a stack from others, of which it is one.
-fn depth(scan: &Scan, stack: u32, all: &[u32]) -> usize {
-    let own = &scan.stacks[stack as usize];
-    let differs = |other: u32, depth: usize| scan.stacks[other as usize].get(..depth) != Some(&own[..depth]);
+fn depth(scan: &Scan, stack: StackId, all: &[StackId]) -> usize {
+    let own = scan.stack(stack);
+    let differs = |other: StackId, depth: usize| scan.stack(other).get(..depth) != Some(&own[..depth]);
     let others = || all.iter().copied().filter(|&other| other != stack);
     (0..own.len()).find(|&depth| others().all(|other| differs(other, depth))).unwrap_or(own.len())
 }

@@ -1,21 +1,21 @@
 //! Reading an execution's log as the decisions that were made.
 
 use crate::Execution;
-use racehunter_log::{Entry, Event, Record, ThreadSet};
+use racehunter_log::{CodeAddress, Entry, Event, EventNumber, Record, ThreadId, ThreadSet};
 
 /// One decision of an execution: who performed event `at`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Number of the event that was decided about.
-    pub at: u64,
+    /// The event that was decided about.
+    pub at: EventNumber,
     /// The thread that was running before.
-    pub from: u32,
-    /// Where it stood, 0 when that is not known; fit for [`crate::Switch::code`].
-    pub code: u64,
+    pub from: ThreadId,
+    /// Where it stood, if that is known; fit for [`crate::Switch::code`].
+    pub code: CodeAddress,
     /// Whether `from` could have gone on.
     pub going: Going,
     /// The thread that was chosen.
-    pub to: u32,
+    pub to: ThreadId,
     /// What choosing it means.
     pub step: Step,
     /// The log has a switch for it (from a thread to itself, perhaps). Otherwise `from` simply went on.
@@ -76,9 +76,9 @@ pub struct Decisions<'a> {
     /// Records up to here are consequences of the decision that was given out last, and not yet applied.
     consequences_end: usize,
     threads: Threads,
-    current: u32,
+    current: ThreadId,
     /// Thread that yielded, and the number of the decision at which that counts.
-    yielded: Option<(u32, u64)>,
+    yielded: Option<(ThreadId, EventNumber)>,
     decision: Option<Decision>,
     preemptions: u64,
     switches: u64,
@@ -88,13 +88,13 @@ pub struct Decisions<'a> {
 impl<'a> Decisions<'a> {
     fn new(records: &'a [Record]) -> Self {
         let mut threads = Threads::default();
-        threads.set(0, Status::Ready);
+        threads.set(ThreadId::MAIN, Status::Ready);
         Self {
             records,
             next: 0,
             consequences_end: 0,
             threads,
-            current: 0,
+            current: ThreadId::MAIN,
             yielded: None,
             decision: None,
             preemptions: 0,
@@ -105,7 +105,7 @@ impl<'a> Decisions<'a> {
 
     /// The other threads that could have been chosen at the decision that came last, in order of their numbers, with
     /// what that would have meant.
-    pub fn others(&self) -> impl Iterator<Item = (u32, Step)> + '_ {
+    pub fn others(&self) -> impl Iterator<Item = (ThreadId, Step)> + '_ {
         let decision = self.decision;
         self.threads.possible().filter_map(move |thread| {
             let decision = decision?;
@@ -123,7 +123,7 @@ impl<'a> Decisions<'a> {
 
     /// The threads that were ready at the decision that came last, in order of their numbers. A thread that had to give way is not
     /// among them.
-    pub fn ready(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn ready(&self) -> impl Iterator<Item = ThreadId> + '_ {
         let gives_way =
             self.decision.filter(|decision| decision.going == Going::Exhausted).map(|decision| decision.from);
         self.threads.possible().filter(move |&thread| self.threads.is_ready(thread) && Some(thread) != gives_way)
@@ -131,12 +131,12 @@ impl<'a> Decisions<'a> {
 
     /// Whether to choose this thread at the decision that came last would be a spurious wake-up.
     #[must_use]
-    pub fn is_spurious(&self, thread: u32) -> bool {
+    pub fn is_spurious(&self, thread: ThreadId) -> bool {
         self.threads.status(thread) == Status::Waiting
     }
 
     /// The threads that could have been chosen at the decision that came last, each by a spurious wake-up.
-    pub fn spurious(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn spurious(&self) -> impl Iterator<Item = ThreadId> + '_ {
         let possible = if self.threads.suspended_count == 0 { None } else { Some(self.threads.possible()) };
         possible.into_iter().flatten().filter(|&thread| self.is_spurious(thread))
     }
@@ -164,7 +164,7 @@ impl<'a> Decisions<'a> {
         self.threads.status.iter().map(|&status| status as u8)
     }
 
-    fn step(&self, from: u32, going: Going, to: u32) -> Step {
+    fn step(&self, from: ThreadId, going: Going, to: ThreadId) -> Step {
         let others_ready = self.threads.ready_besides(from);
         match going {
             Going::Ready if to == from => Step::Stay,
@@ -189,9 +189,9 @@ impl<'a> Decisions<'a> {
         if entry.is_access() {
             return;
         }
-        let thread = entry.thread().0;
+        let thread = entry.thread();
         match entry.event() {
-            Event::Create { child, .. } => self.threads.set(child.0, Status::Ready),
+            Event::Create { child, .. } => self.threads.set(child, Status::Ready),
             Event::Exit => self.threads.set(thread, Status::Over),
             Event::Blocked { may_wake: true, .. } => self.threads.set(thread, Status::Waiting),
             Event::Blocked { .. } => self.threads.set(thread, Status::Blocked),
@@ -200,16 +200,16 @@ impl<'a> Decisions<'a> {
             Event::Woken => self.threads.set(thread, Status::Ready),
             Event::BlockedSet(set) => self.threads.set_all(set, Status::Blocked),
             Event::WokenSet(set) => self.threads.set_all(set, Status::Ready),
-            Event::Yield | Event::End { is_final: false } => self.yielded = Some((thread, entry.number().0 + 1)),
+            Event::Yield | Event::End { is_final: false } => self.yielded = Some((thread, entry.number().next())),
             _ => {}
         }
     }
 
     /// The decision at a position of the log: who gives way to whom, and whether it had to.
-    fn switch(&self, position: usize) -> Option<(Entry<'a>, u32, bool)> {
+    fn switch(&self, position: usize) -> Option<(Entry<'a>, ThreadId, bool)> {
         let entry = Entry::of(self.records.get(position)?);
         match entry.event() {
-            Event::Switch { to, is_exhausted, .. } => Some((entry, to.0, is_exhausted)),
+            Event::Switch { to, is_exhausted, .. } => Some((entry, to, is_exhausted)),
             _ => None,
         }
     }
@@ -222,7 +222,7 @@ impl<'a> Decisions<'a> {
     }
 
     /// Whether the running thread could go on at event `at`, given that it had to give way.
-    fn going(&self, at: u64, gives_way: bool) -> Going {
+    fn going(&self, at: EventNumber, gives_way: bool) -> Going {
         match self.threads.status(self.current) {
             Status::Over => Going::Over,
             Status::Blocked | Status::Waiting => Going::Blocked,
@@ -237,7 +237,7 @@ impl<'a> Decisions<'a> {
     /// switch of the group was known when it was made; what comes after it is a consequence.
     fn decide(&mut self, group_end: usize) -> Option<Decision> {
         let group = &self.records[self.next..group_end];
-        let at = group.first().map(Entry::of)?.number().0;
+        let at = group.first().map(Entry::of)?.number();
         let is_switch = |record: &Record| Entry::of(record).is_switch();
         let (going, code, to, logged);
         if let Some(first) = group.iter().position(is_switch) {
@@ -245,9 +245,9 @@ impl<'a> Decisions<'a> {
             let start = self.next;
             self.apply_up_to(start + first);
             let (entry, _, gives_way) = self.switch(start + first)?;
-            self.current = entry.thread().0;
+            self.current = entry.thread();
             going = self.going(at, gives_way);
-            code = entry.code().0;
+            code = entry.code();
             logged = true;
             // A thread that was chosen may turn out to be blocked, and another one is chosen for the same number:
             // all of that is one decision, since nothing happened in between.
@@ -256,13 +256,13 @@ impl<'a> Decisions<'a> {
         } else {
             let event = group.iter().map(Entry::of).find(|entry| entry.is_operation())?;
             // Threads that were made before the first event did not make a decision.
-            if at == 0 {
+            if at == EventNumber::START {
                 return None;
             }
-            self.current = event.thread().0;
+            self.current = event.thread();
             going = self.going(at, false);
-            code = if going == Going::Ready { event.code().0 } else { 0 };
-            to = event.thread().0;
+            code = if going == Going::Ready { event.code() } else { CodeAddress::UNKNOWN };
+            to = event.thread();
             logged = false;
         }
         let from = self.current;
@@ -333,20 +333,20 @@ struct Threads {
 }
 
 impl Threads {
-    fn status(&self, thread: u32) -> Status {
-        self.status.get(thread as usize).copied().unwrap_or(Status::Over)
+    fn status(&self, thread: ThreadId) -> Status {
+        self.status.get(thread.index()).copied().unwrap_or(Status::Over)
     }
 
-    fn is_ready(&self, thread: u32) -> bool {
+    fn is_ready(&self, thread: ThreadId) -> bool {
         self.status(thread) == Status::Ready
     }
 
-    fn is_possible(&self, thread: u32) -> bool {
+    fn is_possible(&self, thread: ThreadId) -> bool {
         matches!(self.status(thread), Status::Ready | Status::Suspended | Status::Waiting)
     }
 
-    fn set_deadline(&mut self, thread: u32, deadline: u64) {
-        let index = thread as usize;
+    fn set_deadline(&mut self, thread: ThreadId, deadline: u64) {
+        let index = thread.index();
         if index >= self.deadlines.len() {
             self.deadlines.resize(index + 1, 0);
         }
@@ -354,28 +354,31 @@ impl Threads {
     }
 
     /// Of those that wait for time, the one whose time comes first.
-    fn first_in_time(&self) -> Option<u32> {
+    fn first_in_time(&self) -> Option<ThreadId> {
         let late = (0..).zip(&self.status).filter(|(_, status)| **status == Status::Suspended);
-        let deadline = |thread: u32| self.deadlines.get(thread as usize).copied().unwrap_or(0);
-        late.map(|(thread, _)| (deadline(thread), thread)).min().map(|(_, thread)| thread)
+        let deadline = |thread: ThreadId| self.deadlines.get(thread.index()).copied().unwrap_or(0);
+        late.map(|(thread, _)| ThreadId(thread))
+            .map(|thread| (deadline(thread), thread))
+            .min()
+            .map(|(_, thread)| thread)
     }
 
     fn possible_count(&self) -> usize {
         self.ready_count + self.suspended_count
     }
 
-    fn ready_besides(&self, thread: u32) -> bool {
+    fn ready_besides(&self, thread: ThreadId) -> bool {
         self.ready_count > usize::from(self.is_ready(thread))
     }
 
     fn set_all(&mut self, threads: ThreadSet, status: Status) {
         for thread in threads.iter() {
-            self.set(thread.0, status);
+            self.set(thread, status);
         }
     }
 
-    fn set(&mut self, thread: u32, status: Status) {
-        let index = thread as usize;
+    fn set(&mut self, thread: ThreadId, status: Status) {
+        let index = thread.index();
         if index >= self.status.len() {
             self.status.resize(index + 1, Status::Over);
             self.ready.resize(index / 64 + 1, 0);
@@ -406,13 +409,13 @@ impl Threads {
         }
     }
 
-    fn possible(&self) -> impl Iterator<Item = u32> + '_ {
+    fn possible(&self) -> impl Iterator<Item = ThreadId> + '_ {
         self.ready.iter().zip(&self.suspended).enumerate().flat_map(|(word, (ready, suspended))| {
             let mut bits = ready | suspended;
             std::iter::from_fn(move || {
                 let bit = (bits != 0).then(|| bits.trailing_zeros())?;
                 bits &= bits - 1;
-                Some(word as u32 * 64 + bit)
+                Some(ThreadId(word as u32 * 64 + bit))
             })
         })
     }
@@ -425,7 +428,8 @@ mod tests {
     use racehunter_abi::Kind;
 
     fn record(index: u64, thread: u32, kind: Kind, object: u64, detail: u8) -> Record {
-        Record { index, thread, kind, object, detail, code: 100 + index, ..Record::default() }
+        let (code, index, thread) = (CodeAddress(100 + index), EventNumber(index), ThreadId(thread));
+        Record { index, thread, kind, object, detail, code, ..Record::default() }
     }
 
     fn execution(records: Vec<Record>) -> Execution {
@@ -446,7 +450,7 @@ mod tests {
         let mut decisions = decisions(&execution);
         let mut all = Vec::new();
         while let Some(decision) = decisions.next() {
-            let others: Vec<_> = decisions.others().collect();
+            let others: Vec<_> = decisions.others().map(|(thread, step)| (thread.0, step)).collect();
             assert_eq!(decisions.has_others(), !others.is_empty(), "{decision:?}");
             all.push((decision, others));
         }
@@ -466,7 +470,7 @@ mod tests {
             record(4, 0, Kind::Switch, 1, Cause::Plan as u8),
             record(4, 1, Kind::WaitEnd, 64, 2),
         ]);
-        let steps: Vec<_> = all.iter().map(|(d, _)| (d.at, d.from, d.to, d.step)).collect();
+        let steps: Vec<_> = all.iter().map(|(d, _)| (d.at.0, d.from.0, d.to.0, d.step)).collect();
         assert_eq!(
             steps,
             [(1, 0, 0, Step::Stay), (2, 0, 1, Step::Preemption), (3, 1, 0, Step::Free), (4, 0, 1, Step::Preemption)]
@@ -486,7 +490,7 @@ mod tests {
             record(4, 1, Kind::Switch, 0, Cause::Exit as u8),
             record(4, 0, Kind::Exit, 0, 0),
         ]);
-        let steps: Vec<_> = all.iter().map(|(d, _)| (d.at, d.from, d.to, d.going, d.step)).collect();
+        let steps: Vec<_> = all.iter().map(|(d, _)| (d.at.0, d.from.0, d.to.0, d.going, d.step)).collect();
         assert_eq!(
             steps,
             [
@@ -514,7 +518,7 @@ mod tests {
             record(3, 0, Kind::Unlock, 64, 0),
             record(4, 0, Kind::Exit, 0, 0),
         ]);
-        let choices: Vec<_> = all.iter().map(|(d, others)| (d.at, others.clone())).collect();
+        let choices: Vec<_> = all.iter().map(|(d, others)| (d.at.0, others.clone())).collect();
         assert_eq!(
             choices,
             [(1, vec![]), (2, vec![(1, Step::Preemption)]), (3, vec![]), (4, vec![(1, Step::Preemption)]),]
@@ -533,7 +537,7 @@ mod tests {
             record(3, 2, Kind::Exit, 0, 0),
         ]);
         let (decision, others) = &all[2];
-        assert_eq!((decision.at, decision.from, decision.to, decision.code), (3, 0, 2, 103));
+        assert_eq!((decision.at.0, decision.from.0, decision.to.0, decision.code.0), (3, 0, 2, 103));
         assert_eq!((decision.going, decision.step, decision.switches), (Going::Blocked, Step::Free, 1));
         assert_eq!(*others, []);
         assert_eq!(all.len(), 3);
@@ -560,7 +564,7 @@ mod tests {
         assert_eq!(*others, [(0, Step::Free), (2, Step::Free)]);
         let (ignored, others) = &all[5];
         assert_eq!((ignored.going, ignored.step, ignored.unfair), (Going::Yielding, Step::Unfair, 2));
-        assert_eq!(ignored.code, 0, "the thread may have stood elsewhere when it was decided");
+        assert_eq!(ignored.code, CodeAddress(0), "the thread may have stood elsewhere when it was decided");
         assert_eq!(*others, [(0, Step::Free), (2, Step::Free)]);
         assert_eq!(all.last().map(|(d, _)| d.preemptions), Some(0));
     }

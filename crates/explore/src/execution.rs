@@ -2,7 +2,8 @@
 
 use crate::{Plan, Switch};
 use racehunter_log::{
-    Blockage, CodeAddress, Entry, Escape, Event, Misuse, RaceAccess, RaceSide, Record, Wait, entries,
+    Address, Blockage, CodeAddress, Entry, Escape, Event, EventNumber, Misuse, RaceAccess, RaceSide, Record, ThreadId,
+    Wait, entries,
 };
 
 /// One execution: its log and how it ended.
@@ -50,7 +51,7 @@ pub enum Outcome {
         line: u32,
     },
     /// The plan could not be followed from this event on.
-    Diverged(u64),
+    Diverged(EventNumber),
     /// Stopped by a limit on events, time or memory, named in words.
     Limit(String),
     /// The process was killed from outside, or ended behind the runtime's back.
@@ -67,7 +68,7 @@ impl Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Race {
     /// First byte that both accesses touch.
-    pub address: u64,
+    pub address: Address,
     /// The access that came first in this execution.
     pub first: RacingAccess,
     /// The access that came second.
@@ -77,10 +78,10 @@ pub struct Race {
 /// One side of a [`Race`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RacingAccess {
-    /// Thread number.
-    pub thread: u32,
-    /// Code address.
-    pub code: u64,
+    /// The thread.
+    pub thread: ThreadId,
+    /// Where in the code.
+    pub code: CodeAddress,
     /// What it did.
     pub access: RaceAccess,
     /// Bytes.
@@ -95,17 +96,17 @@ pub const LEFT_OUT: &[u8] = b" bytes left out]";
 pub enum Bug {
     /// A data race between two places of the code (the lower address first), one of which may be a `free`; or a use of
     /// memory after its end.
-    Race(u64, u64),
+    Race(CodeAddress, CodeAddress),
     /// Memory is freed at two places of the code (the lower address first).
-    DoubleFree(u64, u64),
+    DoubleFree(CodeAddress, CodeAddress),
     /// A lock or thread is used as it must not be, at a place.
-    Misuse(Misuse, u64),
+    Misuse(Misuse, CodeAddress),
     /// A deadlock: for each waiting thread the place at which it waits, sorted.
-    Deadlock(Vec<u64>),
+    Deadlock(Vec<CodeAddress>),
     /// A failed assertion.
     Assertion(String, String, u32),
     /// A fatal signal at a place.
-    Crash(u32, u64),
+    Crash(u32, CodeAddress),
     /// The program fails by a panic, in Rust, at a line of a file.
     Panic(String, u32),
     /// The program ends with this status, which is one of failure, or another one than when nothing is preempted.
@@ -115,6 +116,12 @@ pub enum Bug {
 }
 
 impl Execution {
+    /// The event that happened last.
+    #[must_use]
+    pub const fn last_event(&self) -> EventNumber {
+        EventNumber(self.events)
+    }
+
     /// The log, read in place.
     pub fn entries(&self) -> impl DoubleEndedIterator<Item = Entry<'_>> + ExactSizeIterator + Clone {
         entries(&self.records)
@@ -154,7 +161,7 @@ impl Execution {
             .filter(|entry| entry.is_switch())
             .filter_map(|entry| match entry.event() {
                 Event::Switch { to, .. } => {
-                    Some(Switch { at: entry.number().0, to: to.0, from: entry.thread().0, code: entry.code().0 })
+                    Some(Switch { at: entry.number(), to, from: entry.thread(), code: entry.code() })
                 }
                 _ => None,
             })
@@ -165,7 +172,7 @@ impl Execution {
     /// nothing to a strategy: where there was no switch, there must be none.
     #[must_use]
     pub fn repeat(&self) -> Plan {
-        let (switches, tail_from) = (self.switches(), self.events + 1);
+        let (switches, tail_from) = (self.switches(), self.last_event().next());
         Plan { switches, tail_from, spurious: self.chose_wakeups(), ..Plan::default() }
     }
 
@@ -177,24 +184,24 @@ impl Execution {
         let Some(last) = last else { return self.repeat() };
         let repeat = self.repeat();
         let switches = repeat.switches.into_iter().filter(|switch| switch.at <= last).collect();
-        Plan { switches, tail_from: last + 1, max_events: last + 1, ..repeat }
+        Plan { switches, tail_from: last.next(), max_events: last.next().0, ..repeat }
     }
 
     /// The event at which a bug shows that is not how the execution ended.
-    fn last_event_of(&self, bug: &Bug) -> Option<u64> {
-        let pair = |first: u64, second: u64| {
+    fn last_event_of(&self, bug: &Bug) -> Option<EventNumber> {
+        let pair = |first: CodeAddress, second: CodeAddress| {
             let is_it = |[(a, _), (b, _)]: &[(Entry<'_>, RaceSide); 2]| {
-                let (a, b) = (a.code().0, b.code().0);
+                let (a, b) = (a.code(), b.code());
                 (a.min(b), a.max(b)) == (first, second)
             };
-            self.race_entries().find(is_it).map(|[_, (later, _)]| later.number().0)
+            self.race_entries().find(is_it).map(|[_, (later, _)]| later.number())
         };
         match *bug {
             Bug::Race(first, second) | Bug::DoubleFree(first, second) => pair(first, second),
             Bug::Misuse(_, code) => {
                 let is_it =
-                    |entry: Entry<'_>, event: &Event| entry.code().0 == code && matches!(event, Event::Misuse { .. });
-                self.find(is_it).map(|entry| entry.number().0)
+                    |entry: Entry<'_>, event: &Event| entry.code() == code && matches!(event, Event::Misuse { .. });
+                self.find(is_it).map(Entry::number)
             }
             Bug::Deadlock(_)
             | Bug::Assertion(..)
@@ -214,11 +221,11 @@ impl Execution {
     /// The event with which a thread waits again, after a spurious wake-up, as if it had not been woken up: whatever can be
     /// done from there on can be done without the wake-up, and costs no more.
     #[must_use]
-    pub fn waits_again(&self) -> Option<u64> {
+    pub fn waits_again(&self) -> Option<EventNumber> {
         let is_repeated = |event: &Event| {
             matches!(event, Event::Wait { is_repeated: true, .. } | Event::FutexWait { is_repeated: true, .. })
         };
-        self.find(|_, event| is_repeated(event)).map(|entry| entry.number().0)
+        self.find(|_, event| is_repeated(event)).map(Entry::number)
     }
 
     /// Whether a loop was seen to wait for another thread.
@@ -249,13 +256,13 @@ impl Execution {
     #[must_use]
     pub fn races(&self) -> Vec<Race> {
         let access = |(entry, side): (Entry<'_>, RaceSide)| RacingAccess {
-            thread: entry.thread().0,
-            code: entry.code().0,
+            thread: entry.thread(),
+            code: entry.code(),
             access: side.access,
             size: side.size,
         };
         self.race_entries()
-            .map(|[first, second]| Race { address: second.1.address.0, first: access(first), second: access(second) })
+            .map(|[first, second]| Race { address: second.1.address, first: access(first), second: access(second) })
             .collect()
     }
 
@@ -274,9 +281,9 @@ impl Execution {
 
     /// What was not under control: what it was, where, and its object. Each once.
     #[must_use]
-    pub fn escapes(&self) -> Vec<(Escape, u64, u64)> {
+    pub fn escapes(&self) -> Vec<(Escape, CodeAddress, u64)> {
         let escape = |entry: Entry<'_>| match entry.event() {
-            Event::Escape { what, object } => Some((what, entry.code().0, object)),
+            Event::Escape { what, object } => Some((what, entry.code(), object)),
             _ => None,
         };
         let mut escapes: Vec<_> = self.entries().filter_map(escape).collect();
@@ -351,19 +358,19 @@ impl Execution {
             })
             .collect();
         bugs.extend(self.entries().filter_map(|entry| match entry.event() {
-            Event::Misuse { what, .. } => Some(Bug::Misuse(what, entry.code().0)),
+            Event::Misuse { what, .. } => Some(Bug::Misuse(what, entry.code())),
             _ => None,
         }));
         match &self.outcome {
             Outcome::Deadlock => {
                 let waiting = self.thread_states().filter(|(_, on)| on.is_some());
-                let mut places: Vec<u64> = waiting.map(|(entry, _)| entry.code().0).collect();
+                let mut places: Vec<CodeAddress> = waiting.map(|(entry, _)| entry.code()).collect();
                 places.sort_unstable();
                 bugs.push(Bug::Deadlock(places));
             }
             Outcome::Crashed { signal, .. } => {
-                let place = self.thread_states().next().map_or(CodeAddress::default(), |(entry, _)| entry.code());
-                bugs.push(Bug::Crash(*signal, place.0));
+                let place = self.thread_states().next().map_or(CodeAddress::UNKNOWN, |(entry, _)| entry.code());
+                bugs.push(Bug::Crash(*signal, place));
             }
             Outcome::Asserted { message, file, line } => {
                 bugs.push(Bug::Assertion(message.clone(), file.clone(), *line));

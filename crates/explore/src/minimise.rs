@@ -4,6 +4,7 @@ mod bounds;
 mod turns;
 
 use crate::{Bug, Execution, Executor, ExecutorError, Plan, Step, Switch, decisions};
+use racehunter_log::{EventNumber, ThreadId};
 use rustc_hash::FxHashMap;
 use turns::Turns;
 
@@ -109,9 +110,9 @@ struct Cost {
 /// something earlier changes; these coordinates do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rule {
-    from: u32,
+    from: ThreadId,
     after: u64,
-    to: u32,
+    to: ThreadId,
     /// It stands for a preemption or an unfair choice.
     costs: bool,
 }
@@ -207,11 +208,11 @@ impl Search<'_> {
     /// Runs a schedule that follows the rules wherever they apply, and otherwise switches as little as possible.
     /// Keeps what is better than what is known. Takes one execution per rule that does not happen by itself.
     fn follow(&mut self, rules: &[Rule]) -> Result<bool, ExecutorError> {
-        let by_place: FxHashMap<(u32, u64), u32> =
+        let by_place: FxHashMap<(ThreadId, u64), ThreadId> =
             rules.iter().map(|rule| ((rule.from, rule.after), rule.to)).collect();
         let mut forced: Vec<Switch> = Vec::new();
         loop {
-            let tail_from = forced.last().map_or(0, |last| last.at + 1);
+            let tail_from = forced.last().map_or(EventNumber::START, |last| last.at.next());
             let plan = Plan { switches: forced.clone(), tail_from, ..self.open() };
             let Some(execution) = self.run(plan)? else { return Ok(false) };
             let next = next_forced(&execution, tail_from, &by_place);
@@ -393,14 +394,18 @@ impl Search<'_> {
 
 /// The switches to force so that the first rule which this execution did not follow, after those that were forced
 /// already, is followed too.
-fn next_forced(execution: &Execution, tail_from: u64, rules: &FxHashMap<(u32, u64), u32>) -> Option<Vec<Switch>> {
+fn next_forced(
+    execution: &Execution,
+    tail_from: EventNumber,
+    rules: &FxHashMap<(ThreadId, u64), ThreadId>,
+) -> Option<Vec<Switch>> {
     let mut counter = OwnEvents::default();
     let mut made = Vec::new();
     let mut decisions = decisions(execution);
     while let Some(decision) = decisions.next() {
         let after = counter.at(decision.at, decision.from);
         counter.runs(decision.to);
-        let switch = |to: u32| Switch { at: decision.at, to, from: decision.from, code: decision.code };
+        let switch = |to: ThreadId| Switch { at: decision.at, to, from: decision.from, code: decision.code };
         if decision.at >= tail_from
             && let Some(&to) = rules.get(&(decision.from, after))
             && decisions.others().any(|(other, _)| other == to)
@@ -418,20 +423,21 @@ fn next_forced(execution: &Execution, tail_from: u64, rules: &FxHashMap<(u32, u6
 /// Counts the events of each thread. Between two decisions all events are those of the thread that was chosen.
 #[derive(Default)]
 struct OwnEvents {
-    counts: FxHashMap<u32, u64>,
-    running: u32,
-    since: u64,
+    counts: FxHashMap<ThreadId, u64>,
+    running: ThreadId,
+    since: EventNumber,
 }
 
 impl OwnEvents {
     /// Events that `thread` has performed before event `at`.
-    fn at(&mut self, at: u64, thread: u32) -> u64 {
-        *self.counts.entry(self.running).or_insert(0) += at.saturating_sub(self.since.max(1));
-        self.since = at.max(1);
+    fn at(&mut self, at: EventNumber, thread: ThreadId) -> u64 {
+        let first = EventNumber::START.next();
+        *self.counts.entry(self.running).or_insert(0) += at.since(self.since.max(first));
+        self.since = at.max(first);
         self.counts.get(&thread).copied().unwrap_or(0)
     }
 
-    fn runs(&mut self, thread: u32) {
+    fn runs(&mut self, thread: ThreadId) {
         self.running = thread;
     }
 }

@@ -1,6 +1,7 @@
 //! What counts as one variable, whatever part of it is accessed.
 
 use crate::Variable;
+use racehunter_log::Address;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -34,11 +35,10 @@ impl Objects {
         match variable {
             Variable::Heap { code, caller, iteration, .. } => Variable::Heap { code, caller, iteration, offset: 0 },
             Variable::Fixed(address) => {
-                let after = self.globals.partition_point(|global| global.start <= address);
+                let after = self.globals.partition_point(|global| global.start <= address.0);
                 let global = after.checked_sub(1).map(|index| &self.globals[index]);
-                Variable::Fixed(
-                    global.filter(|global| global.contains(&address)).map_or(address, |global| global.start),
-                )
+                let global = global.filter(|global| global.contains(&address.0));
+                Variable::Fixed(global.map_or(address, |global| Address(global.start)))
             }
             Variable::Stack { .. } | Variable::File(_) => variable,
         }
@@ -48,12 +48,13 @@ impl Objects {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use racehunter_log::{CodeAddress, ThreadPath};
 
     #[test]
     fn parts_belong_to_the_largest_global_around_them() {
         let objects = Objects::new([40..48, 100..132, 100..104, 108..112, 132..132]);
-        let whole = |address| match objects.whole(Variable::Fixed(address)) {
-            Variable::Fixed(address) => address,
+        let whole = |address| match objects.whole(Variable::Fixed(Address(address))) {
+            Variable::Fixed(Address(address)) => address,
             other => panic!("{other:?}"),
         };
         let expected = [(39, 39), (40, 40), (47, 40), (48, 48), (100, 100), (111, 100), (131, 100), (132, 132)];
@@ -64,11 +65,11 @@ mod tests {
 
     #[test]
     fn blocks_of_the_heap_are_told_apart_and_their_parts_are_not() {
-        let part = |iteration, offset| Variable::Heap { code: 1, caller: 2, iteration, offset };
+        let part = |iteration, offset| Variable::Heap { code: CodeAddress(1), caller: 2, iteration, offset };
         let objects = Objects::default();
         assert_eq!(objects.whole(part(0, 8)), objects.whole(part(0, 64)));
         assert_ne!(objects.whole(part(0, 8)), objects.whole(part(1, 8)));
-        let local = Variable::Stack { path: 1, offset: 8 };
+        let local = Variable::Stack { path: ThreadPath(1), offset: 8 };
         assert_eq!(objects.whole(local), local);
     }
 }

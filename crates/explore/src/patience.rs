@@ -83,7 +83,7 @@ impl Patience {
             State::Probing => return,
             State::Endless => room.max(ENDLESS),
         };
-        plan.max_events = plan.max_events.min(events.max(plan.tail_from.saturating_add(ENDLESS)));
+        plan.max_events = plan.max_events.min(events.max(plan.tail_from.0.saturating_add(ENDLESS)));
     }
 
     /// Writes what is known.
@@ -146,6 +146,7 @@ fn is_walk(plan: &Plan) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use racehunter_log::EventNumber;
 
     fn execution(events: u64, outcome: Outcome) -> Execution {
         Execution { events, outcome, ..Execution::lost(String::new()) }
@@ -201,7 +202,7 @@ mod tests {
     #[test]
     fn the_decisions_of_a_plan_are_reached() {
         let patience = Patience { state: State::Endless, ..Patience::default() };
-        let mut plan = Plan { tail_from: 1_000_000, ..Plan::default() };
+        let mut plan = Plan { tail_from: EventNumber(1_000_000), ..Plan::default() };
         patience.limit(&mut plan);
         assert_eq!(plan.max_events, 1_050_000);
     }

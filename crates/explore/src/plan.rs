@@ -1,6 +1,7 @@
 //! What to run.
 
 use crate::{Pair, ReadConstraint, Style, Switch, TURN, Tracked};
+use racehunter_log::{Address, EventNumber, ThreadPath};
 
 /// One schedule to run, as data. See the event crate for the numbering of events.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -9,10 +10,10 @@ pub struct Plan {
     pub switches: Vec<Switch>,
     /// First event for which [`Plan::tail`] decides. Before it, a decision that is not among the switches (a thread
     /// that blocks, say) means that the execution has diverged.
-    pub tail_from: u64,
+    pub tail_from: EventNumber,
     /// First event from which on plain accesses are needed in the log. Those before it need not be there: all that is decided
     /// before is in the plan, and executions before this one have shown what else there was to choose.
-    pub log_from: u64,
+    pub log_from: EventNumber,
     /// Who runs once the forced decisions are used up.
     pub tail: Tail,
     /// Events in a row after which a thread must give way to the next one, if there is one; `None`: never.
@@ -29,7 +30,7 @@ pub struct Plan {
     pub infer_races: bool,
     /// Take call stacks at every logged event, and log every access to this memory (address, bytes) with its stack.
     /// For reports only: it is slow.
-    pub explain: Option<(u64, u64)>,
+    pub explain: Option<(Address, u64)>,
     /// Take call stacks at every point.
     pub stacks: bool,
     /// Of plain accesses care only for those of [`Plan::track`] at these sites (as in [`crate::Record::site`]), whatever
@@ -41,7 +42,7 @@ pub struct Plan {
     pub track: Vec<Tracked>,
     /// For [`Style::Uniform`]: threads by their paths, and how many accesses of the variables they and the threads that they
     /// create make.
-    pub weights: Vec<(u64, u64)>,
+    pub weights: Vec<(ThreadPath, u64)>,
     /// For [`Style::Guided`]: reads, and the writes that they should see.
     pub constraints: Vec<ReadConstraint>,
     /// Log what is allocated, so that the log can be read with [`crate::Variables`].
@@ -116,8 +117,8 @@ impl Default for Plan {
     fn default() -> Self {
         Self {
             switches: Vec::new(),
-            tail_from: 0,
-            log_from: 0,
+            tail_from: EventNumber::START,
+            log_from: EventNumber::START,
             tail: Tail::MinSwitches,
             fair_limit: Some(TURN),
             spurious: false,
@@ -152,7 +153,7 @@ impl Plan {
     #[must_use]
     pub fn replay(switches: Vec<Switch>) -> Self {
         // Not one later: the last thread that was chosen may turn out to be blocked, which is how a deadlock can end.
-        let tail_from = switches.last().map_or(0, |switch| switch.at);
+        let tail_from = switches.last().map_or(EventNumber::START, |switch| switch.at);
         // What it repeats may have let a thread run for long.
         Self { switches, tail_from, fair_limit: Some(LONGEST_TURN), ..Self::default() }
     }

@@ -166,7 +166,7 @@ mod tests {
     use racehunter_abi::{Kind, Record};
 
     fn access(thread: u32, kind: Kind, object: u64, size: u8, site: u32) -> Record {
-        Record { thread, kind, object, size, site, ..Record::default() }
+        Record { thread: ThreadId(thread), kind, object, size, site, ..Record::default() }
     }
 
     fn sites(records: Vec<Record>) -> Vec<u32> {

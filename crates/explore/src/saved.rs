@@ -5,6 +5,7 @@
 //! nothing is allocated that the bytes do not fill.
 
 use crate::{Bug, Descriptor, Misuse, Pair, Switch, Tracked, Variable};
+use racehunter_log::{Address, CodeAddress, ThreadPath};
 use std::io::{self, Read, Write};
 
 /// Why a state cannot be used.
@@ -99,7 +100,7 @@ impl<'a> Saver<'a> {
     pub fn switches(&mut self, switches: &[Switch]) {
         self.count(switches.len());
         for &Switch { at, to, from, code } in switches {
-            [at, u64::from(to), u64::from(from), code].into_iter().for_each(|number| self.number(number));
+            [at.into(), to.into(), from.into(), code.into()].into_iter().for_each(|number: u64| self.number(number));
         }
     }
 
@@ -107,7 +108,7 @@ impl<'a> Saver<'a> {
     pub fn pair(&mut self, pair: &Pair) {
         for Descriptor { code, path, callers, nth } in pair {
             self.number(*code);
-            self.optional(*path);
+            self.optional(path.map(u64::from));
             self.numbers(callers.iter().copied());
             self.number(*nth);
         }
@@ -116,11 +117,11 @@ impl<'a> Saver<'a> {
     /// A variable.
     pub fn variable(&mut self, variable: Variable) {
         match variable {
-            Variable::Fixed(address) => self.numbers([0, address].into_iter()),
+            Variable::Fixed(address) => self.numbers([0, address.0].into_iter()),
             Variable::Heap { code, caller, iteration, offset } => {
-                self.numbers([1, code, caller, u64::from(iteration), offset].into_iter());
+                self.numbers([1, code.0, caller, u64::from(iteration), offset].into_iter());
             }
-            Variable::Stack { path, offset } => self.numbers([2, path, offset].into_iter()),
+            Variable::Stack { path, offset } => self.numbers([2, path.0, offset].into_iter()),
             Variable::File(file) => self.numbers([3, file].into_iter()),
         }
     }
@@ -128,20 +129,19 @@ impl<'a> Saver<'a> {
     /// A variable as it is recognised while a program runs.
     pub fn tracked(&mut self, variable: Tracked) {
         match variable {
-            Tracked::At(address) => self.numbers([0, address].into_iter()),
-            Tracked::AllocatedAt(code) => self.numbers([1, code].into_iter()),
+            Tracked::At(address) => self.numbers([0, address.0].into_iter()),
+            Tracked::AllocatedAt(code) => self.numbers([1, code.0].into_iter()),
         }
     }
 
     pub(crate) fn bug(&mut self, bug: &Bug) {
         match bug {
-            Bug::Race(a, b) => self.numbers([0, *a, *b].into_iter()),
-            Bug::DoubleFree(a, b) => self.numbers([1, *a, *b].into_iter()),
-            Bug::Misuse(what, code) => self.numbers([2, u64::from(*what as u8), *code].into_iter()),
-            Bug::Deadlock(places) => {
-                self.numbers(std::iter::once(3).chain(places.iter().copied()).collect::<Vec<_>>().into_iter())
-            }
-            Bug::Crash(signal, code) => self.numbers([4, u64::from(*signal), *code].into_iter()),
+            Bug::Race(a, b) => self.numbers([0, a.0, b.0].into_iter()),
+            Bug::DoubleFree(a, b) => self.numbers([1, a.0, b.0].into_iter()),
+            Bug::Misuse(what, code) => self.numbers([2, u64::from(*what as u8), code.0].into_iter()),
+            Bug::Deadlock(places) => self
+                .numbers(std::iter::once(3).chain(places.iter().map(|place| place.0)).collect::<Vec<_>>().into_iter()),
+            Bug::Crash(signal, code) => self.numbers([4, u64::from(*signal), code.0].into_iter()),
             Bug::ExitStatus(status) => self.numbers([6, u64::from(*status as u32)].into_iter()),
             Bug::Output(hash) => self.numbers([7, *hash].into_iter()),
             Bug::Panic(file, line) => {
@@ -264,8 +264,7 @@ impl<'a> Loader<'a> {
     /// When they are none.
     pub fn switches(&mut self) -> Result<Vec<Switch>, Unusable> {
         let count = self.number()?;
-        let mut one =
-            || Ok(Switch { at: self.number()?, to: self.small()?, from: self.small()?, code: self.number()? });
+        let mut one = || Ok(Switch { at: self.small()?, to: self.small()?, from: self.small()?, code: self.small()? });
         (0..count).map(|_| one()).collect()
     }
 
@@ -275,7 +274,7 @@ impl<'a> Loader<'a> {
     /// When the input is damaged.
     pub fn pair(&mut self) -> Result<Pair, Unusable> {
         let mut one = || {
-            let (code, path) = (self.number()?, self.optional()?);
+            let (code, path) = (self.small()?, self.optional()?.map(ThreadPath));
             Ok::<_, Unusable>(Descriptor { code, path, callers: self.numbers()?, nth: self.number()? })
         };
         Ok([one()?, one()?])
@@ -287,12 +286,12 @@ impl<'a> Loader<'a> {
     /// When the input is damaged.
     pub fn variable(&mut self) -> Result<Variable, Unusable> {
         Ok(match self.numbers::<u64>()?[..] {
-            [0, address] => Variable::Fixed(address),
+            [0, address] => Variable::Fixed(Address(address)),
             [1, code, caller, iteration, offset] => {
                 let iteration = iteration.try_into().map_err(|_| Unusable::Damaged)?;
-                Variable::Heap { code, caller, iteration, offset }
+                Variable::Heap { code: CodeAddress(code), caller, iteration, offset }
             }
-            [2, path, offset] => Variable::Stack { path, offset },
+            [2, path, offset] => Variable::Stack { path: ThreadPath(path), offset },
             [3, file] => Variable::File(file),
             _ => return Err(Unusable::Damaged),
         })
@@ -304,8 +303,8 @@ impl<'a> Loader<'a> {
     /// When the input is damaged.
     pub fn tracked(&mut self) -> Result<Tracked, Unusable> {
         match self.numbers::<u64>()?[..] {
-            [0, address] => Ok(Tracked::At(address)),
-            [1, code] => Ok(Tracked::AllocatedAt(code)),
+            [0, address] => Ok(Tracked::At(Address(address))),
+            [1, code] => Ok(Tracked::AllocatedAt(CodeAddress(code))),
             _ => Err(Unusable::Damaged),
         }
     }
@@ -314,11 +313,11 @@ impl<'a> Loader<'a> {
         let misuse = |byte: u64| u8::try_from(byte).ok().and_then(Misuse::from_byte).ok_or(Unusable::Damaged);
         let small = |number: u64| u32::try_from(number).map_err(|_| Unusable::Damaged);
         Ok(match self.numbers::<u64>()?[..] {
-            [0, a, b] => Bug::Race(a, b),
-            [1, a, b] => Bug::DoubleFree(a, b),
-            [2, what, code] => Bug::Misuse(misuse(what)?, code),
-            [3, ref places @ ..] => Bug::Deadlock(places.to_vec()),
-            [4, signal, code] => Bug::Crash(small(signal)?, code),
+            [0, a, b] => Bug::Race(CodeAddress(a), CodeAddress(b)),
+            [1, a, b] => Bug::DoubleFree(CodeAddress(a), CodeAddress(b)),
+            [2, what, code] => Bug::Misuse(misuse(what)?, CodeAddress(code)),
+            [3, ref places @ ..] => Bug::Deadlock(places.iter().copied().map(CodeAddress).collect()),
+            [4, signal, code] => Bug::Crash(small(signal)?, CodeAddress(code)),
             [5, line] => Bug::Assertion(self.text()?, self.text()?, small(line)?),
             [6, status] => Bug::ExitStatus(small(status)? as i32),
             [7, hash] => Bug::Output(hash),

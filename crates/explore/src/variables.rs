@@ -6,7 +6,7 @@
 //! long as each thread does the same.
 
 use crate::{Execution, Objects};
-use racehunter_log::{Address, Entry, Event, FamilyTree, ThreadId};
+use racehunter_log::{Address, CodeAddress, Entry, Event, EventNumber, FamilyTree, ThreadId, ThreadPath};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -15,11 +15,11 @@ use std::hash::{Hash, Hasher};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Variable {
     /// At a fixed address: a global, or whatever is not known to be anything else.
-    Fixed(u64),
+    Fixed(Address),
     /// In a block of the heap. Only where the log has allocations, see [`crate::Plan::allocations`].
     Heap {
         /// The call of the allocator.
-        code: u64,
+        code: CodeAddress,
         /// The thread that called it, and from where: a hash.
         caller: u64,
         /// How often the same thread had called it from there before: the number of a loop's iteration.
@@ -29,8 +29,8 @@ pub enum Variable {
     },
     /// On the stack of a thread. Only where the log has allocations.
     Stack {
-        /// The thread (`racehunter_abi::path_of`).
-        path: u64,
+        /// The thread.
+        path: ThreadPath,
         /// Distance from the beginning of the stack.
         offset: u64,
     },
@@ -42,16 +42,16 @@ pub enum Variable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Tracked {
     /// What [`Event::variable`] is.
-    At(u64),
+    At(Address),
     /// Blocks of the heap, by the call that allocates them.
-    AllocatedAt(u64),
+    AllocatedAt(CodeAddress),
 }
 
 /// Reads a log from its beginning, and knows at each event what it is about.
 #[derive(Default)]
 pub struct Variables {
     /// Blocks by their first address: their size, and the variable that is their beginning.
-    blocks: BTreeMap<u64, (u64, Variable)>,
+    blocks: BTreeMap<Address, (u64, Variable)>,
     /// How often a thread has called the allocator from a place.
     calls: FxHashMap<u64, u32>,
     family: FamilyTree,
@@ -62,7 +62,7 @@ impl Variables {
     /// and signals are not variables.
     pub fn note(&mut self, execution: &Execution, entry: Entry<'_>) -> Option<Variable> {
         if let Some(access) = entry.access() {
-            return Some(self.at(access.address.0));
+            return Some(self.at(access.address));
         }
         let event = entry.event();
         self.family.note_event(entry.thread(), &event);
@@ -72,19 +72,19 @@ impl Variables {
                 None
             }
             Event::Io { .. } | Event::State { .. } => event.variable().map(|channel| Variable::File(channel.0)),
-            _ => event.variable().map(|object| self.at(object.0)),
+            _ => event.variable().map(|object| self.at(object)),
         }
     }
 
-    fn at(&self, address: u64) -> Variable {
+    fn at(&self, address: Address) -> Variable {
         let block = self.blocks.range(..=address).next_back();
-        let inside = block.filter(|&(&start, &(size, _))| address - start < size);
+        let inside = block.filter(|&(&start, &(size, _))| address.0 - start.0 < size);
         match inside {
             Some((start, (_, Variable::Heap { code, caller, iteration, .. }))) => {
-                Variable::Heap { code: *code, caller: *caller, iteration: *iteration, offset: address - start }
+                Variable::Heap { code: *code, caller: *caller, iteration: *iteration, offset: address.0 - start.0 }
             }
             Some((start, (_, Variable::Stack { path, .. }))) => {
-                Variable::Stack { path: *path, offset: address - start }
+                Variable::Stack { path: *path, offset: address.0 - start.0 }
             }
             _ => Variable::Fixed(address),
         }
@@ -92,15 +92,14 @@ impl Variables {
 
     /// Identity of a thread that does not depend on the schedule.
     #[must_use]
-    pub fn path(&self, thread: u32) -> u64 {
-        self.family.path(ThreadId(thread)).0
+    pub fn path(&self, thread: ThreadId) -> ThreadPath {
+        self.family.path(thread)
     }
 
     fn allocate(&mut self, execution: &Execution, entry: Entry<'_>, block: Address, size: u64, is_stack: bool) {
-        let start = block.0;
         let size = size.max(1);
-        let path = self.path(entry.thread().0);
-        let code = entry.code().0;
+        let path = self.path(entry.thread());
+        let code = entry.code();
         let beginning = if is_stack {
             Variable::Stack { path, offset: 0 }
         } else {
@@ -113,17 +112,17 @@ impl Variables {
             Variable::Heap { code, caller, iteration, offset: 0 }
         };
         // This block replaces all that it overlaps.
-        let overlapping: Vec<u64> = self
+        let overlapping: Vec<Address> = self
             .blocks
-            .range(..start + size)
+            .range(..Address(block.0 + size))
             .rev()
-            .take_while(|&(&other, &(length, _))| other + length > start)
+            .take_while(|&(&other, &(length, _))| other.0 + length > block.0)
             .map(|(&other, _)| other)
             .collect();
         for other in overlapping {
             self.blocks.remove(&other);
         }
-        self.blocks.insert(start, (size, beginning));
+        self.blocks.insert(block, (size, beginning));
     }
 }
 
@@ -154,20 +153,20 @@ impl<'e> LastVariables<'e> {
     /// Identity of a thread that does not depend on the schedule, of those that were there before the last event that was
     /// asked about.
     #[must_use]
-    pub fn path(&self, thread: u32) -> u64 {
+    pub fn path(&self, thread: ThreadId) -> ThreadPath {
         self.variables.path(thread)
     }
 
     /// The variable of the last point of a thread before event `at`: what a preemption there is counted against. `None`
     /// when the thread has only just begun, or its last point was about threads or time.
-    pub fn before(&mut self, at: u64, thread: u32) -> Option<Variable> {
+    pub fn before(&mut self, at: EventNumber, thread: ThreadId) -> Option<Variable> {
         while let Some(entry) = self.execution.records.get(self.next).map(Entry::of) {
-            if entry.is_operation() && entry.number().0 >= at {
+            if entry.is_operation() && entry.number() >= at {
                 break;
             }
             self.next += 1;
             let variable = self.variables.note(self.execution, entry);
-            if entry.is_operation() && entry.number().0 != 0 {
+            if entry.is_operation() && entry.number() != EventNumber::START {
                 let index = entry.thread().index();
                 if self.last.len() <= index {
                     self.last.resize(index + 1, None);
@@ -175,7 +174,7 @@ impl<'e> LastVariables<'e> {
                 self.last[index] = variable;
             }
         }
-        let variable = self.last.get(thread as usize).copied().flatten()?;
+        let variable = self.last.get(thread.index()).copied().flatten()?;
         Some(self.objects.map_or(variable, |objects| objects.whole(variable)))
     }
 }
@@ -193,11 +192,19 @@ mod tests {
     }
 
     fn event(index: u64, thread: u32, kind: Kind, object: u64) -> Record {
-        Record { index, thread, kind, object, ..Record::default() }
+        Record { index: EventNumber(index), thread: ThreadId(thread), kind, object, ..Record::default() }
     }
 
     fn block(thread: u32, object: u64, extra: u64, code: u64, stack: u32) -> Record {
-        Record { thread, object, extra, code, stack, kind: Kind::Allocated, ..Record::default() }
+        Record {
+            thread: ThreadId(thread),
+            object,
+            extra,
+            code: CodeAddress(code),
+            stack,
+            kind: Kind::Allocated,
+            ..Record::default()
+        }
     }
 
     fn all(records: Vec<Record>, stacks: Vec<u64>) -> Vec<Option<Variable>> {
@@ -233,23 +240,23 @@ mod tests {
         };
         assert_eq!(here[3..6].iter().map(iteration).collect::<Vec<_>>(), [0, 1, 0]);
         assert_ne!(here[3], here[5], "another caller");
-        assert_eq!(here[6], Some(Variable::Fixed(0x1010)), "behind the block");
+        assert_eq!(here[6], Some(Variable::Fixed(Address(0x1010))), "behind the block");
     }
 
     #[test]
     fn a_new_block_takes_the_place_of_what_was_there() {
         let read = event(1, 0, Kind::Read, 0x1008);
         let names = all(vec![block(0, 0x1000, 64, 7, 0), read, block(0, 0x1008, 8, 8, 0), read], Vec::new());
-        assert!(matches!(names[1], Some(Variable::Heap { code: 7, offset: 8, .. })));
-        assert!(matches!(names[3], Some(Variable::Heap { code: 8, offset: 0, .. })));
+        assert!(matches!(names[1], Some(Variable::Heap { code: CodeAddress(7), offset: 8, .. })));
+        assert!(matches!(names[3], Some(Variable::Heap { code: CodeAddress(8), offset: 0, .. })));
     }
 
     #[test]
     fn stacks_are_named_by_the_path_of_their_thread() {
         let create = Record { object: 1, kind: Kind::Create, ..Record::default() };
-        let stack = Record { detail: ALLOCATED_STACK, thread: 1, ..block(1, 0x1000, 64, 0, 0) };
+        let stack = Record { detail: ALLOCATED_STACK, thread: ThreadId(1), ..block(1, 0x1000, 64, 0, 0) };
         let names = all(vec![create, stack, event(1, 0, Kind::Write, 0x1010)], Vec::new());
-        assert_eq!(names[2], Some(Variable::Stack { path: path_of(MAIN_PATH, 1), offset: 16 }));
+        assert_eq!(names[2], Some(Variable::Stack { path: ThreadPath(path_of(MAIN_PATH, 1)), offset: 16 }));
     }
 
     #[test]
@@ -259,10 +266,10 @@ mod tests {
             Vec::new(),
         );
         let mut last = LastVariables::new(&execution);
-        assert_eq!(last.before(1, 0), None);
-        assert_eq!(last.before(2, 0), Some(Variable::Fixed(64)));
-        assert_eq!(last.before(3, 0), None);
-        assert_eq!(last.before(3, 1), None);
-        assert_eq!(last.before(4, 1), Some(Variable::Fixed(8)));
+        assert_eq!(last.before(EventNumber(1), ThreadId(0)), None);
+        assert_eq!(last.before(EventNumber(2), ThreadId(0)), Some(Variable::Fixed(Address(64))));
+        assert_eq!(last.before(EventNumber(3), ThreadId(0)), None);
+        assert_eq!(last.before(EventNumber(3), ThreadId(1)), None);
+        assert_eq!(last.before(EventNumber(4), ThreadId(1)), Some(Variable::Fixed(Address(8))));
     }
 }

@@ -1,5 +1,6 @@
 //! What was explored, said honestly.
 
+use crate::{Assumption, Gap};
 use serde::{Deserialize, Serialize};
 
 /// The sum of a campaign.
@@ -14,8 +15,7 @@ pub struct Coverage {
     /// Executions that came to an end of their own.
     #[serde(default)]
     pub completed: u64,
-    /// Why it means nothing that nothing was found, one line each. Whoever finds nothing and has any of these has not
-    /// shown that the program is well.
+    /// Why a hunt that found nothing is inconclusive, one line each. With any of these, nothing is shown about the program.
     #[serde(default)]
     pub unclear: Vec<String>,
     /// Everything that was asked for was explored, nothing of it diverged or timed out or ran uncontrolled, and nothing was
@@ -29,8 +29,8 @@ pub struct Coverage {
     /// What can be said about the chance of what was not covered for certain, if anything.
     #[serde(default)]
     pub chance: Option<String>,
-    /// What the guarantee rests on, one line each.
-    pub assumes: Vec<String>,
+    /// What the guarantee rests on.
+    pub assumes: Vec<Assumption>,
     /// What is known to be missing, one line each.
     pub missed: Vec<String>,
     /// Places where a switch can happen: distinct accesses and synchronisation operations in the code.
@@ -106,10 +106,10 @@ mod tests {
 }
 
 /// Something that RaceHunter does not control, or not see.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Uncontrolled {
-    /// A short name, one of a fixed set: `fork`, `blocked`, `threads`, `hidden-state`, `assembler`, ...
-    pub what: String,
+    /// What it is.
+    pub what: Gap,
     /// What it was about, where there is something to say: a signal, a file descriptor, a function.
     pub detail: String,
     /// The source file, empty when it is not known.
@@ -118,27 +118,4 @@ pub struct Uncontrolled {
     pub line: u32,
     /// Executions in which it happened.
     pub executions: u64,
-}
-
-impl Uncontrolled {
-    /// What is under control and not seen: the schedule was followed, but something in it may have gone unnoticed.
-    pub const UNSEEN: [&str; 11] = [
-        "hidden-state",
-        "unseen-memory",
-        "kernel-state",
-        "random",
-        "alias",
-        "library",
-        "assembler",
-        "no-instrumentation",
-        "system-call",
-        "returned-local",
-        "own-stack",
-    ];
-
-    /// Whether it is about something that was not seen, rather than not under control.
-    #[must_use]
-    pub fn is_unseen(&self) -> bool {
-        Self::UNSEEN.contains(&self.what.as_str())
-    }
 }

@@ -5,12 +5,16 @@
 //! be. Start at [`Finding`].
 #![forbid(unsafe_code)]
 
+mod assumption;
 mod coverage;
 mod fingerprint;
+mod gap;
 mod unclear;
 
+pub use assumption::Assumption;
 pub use coverage::{Coverage, Figures, Uncontrolled};
 pub use fingerprint::fingerprint;
+pub use gap::Gap;
 pub use unclear::{Failure, Limit, Unclear, Unfinished};
 
 use serde::{Deserialize, Serialize};
@@ -62,6 +66,30 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// A finding of this kind, about which nothing else is known yet.
+    #[must_use]
+    pub fn new(kind: Kind) -> Self {
+        Self {
+            id: String::new(),
+            kind,
+            message: String::new(),
+            sites: Vec::new(),
+            replayed: [0, 0],
+            confirmed: false,
+            execution: 0,
+            preemptions: 0,
+            schedule: Schedule::default(),
+            steps: Vec::new(),
+            object: None,
+            threads: Vec::new(),
+            notes: Vec::new(),
+            met: false,
+            suppressed: None,
+            cause: None,
+            variant_of: None,
+        }
+    }
+
     /// Whether an execution showed it. What is only suspected, from the code, has no schedule and cannot be replayed.
     #[must_use]
     pub const fn was_executed(&self) -> bool {
@@ -290,7 +318,7 @@ pub struct ScheduledSwitch {
 }
 
 /// One line of the interleaving in a report.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     /// Column: index into the threads of the finding in order of creation, 0 is `main`.
     pub thread: u32,

@@ -1,4 +1,4 @@
-//! Why it means nothing that nothing was found.
+//! Why a hunt that found nothing is inconclusive.
 
 use std::time::Duration;
 

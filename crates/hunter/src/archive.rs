@@ -2,7 +2,7 @@
 
 /// Length of a block.
 const BLOCK: usize = 512;
-/// Largest size that the header of a file can tell.
+/// Largest size that fits the header of a file.
 const LARGEST: usize = 0o77_777_777_777;
 
 /// A file in an archive.
@@ -16,7 +16,7 @@ pub(crate) struct Member {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// An archive of these files. What has a name or a size that does not fit is left out.
+/// An archive of these files. Files whose name or size does not fit are left out.
 pub(crate) fn write(members: &[Member]) -> Vec<u8> {
     let mut out = Vec::new();
     for member in members.iter().filter(|member| member.name.len() < 100 && member.bytes.len() <= LARGEST) {

@@ -1,21 +1,19 @@
-//! Blocks that are meant to be atomic, seen broken.
+//! Atomic blocks that another thread interrupts.
 //!
-//! No detector looks for that while the program runs. What shows it is that three accesses happen as they were predicted: one
-//! of the block, one of another thread, one more of the block, to memory that they have in common.
+//! The detector does not look for them. An execution shows one if three accesses to common memory happen in the predicted order:
+//! one of the block, one of another thread, one more of the block.
 
 use crate::Error;
-use racehunter_explain::plan_of;
+use racehunter_explain::{plan_of, stored_switches};
 use racehunter_explore::{Execution, Executor as _, Observe, Plan};
-use racehunter_finding::{Finding, Schedule, ScheduledSwitch};
+use racehunter_finding::{Finding, Schedule};
 use racehunter_launch::Processes;
 use racehunter_log::{Access, Entry};
 
-/// The schedule of a plan that leads to an event. What comes after that is not of interest.
+/// The schedule of a plan, up to an event; what follows is left out.
 pub(crate) fn schedule(plan: &Plan, last: u64) -> Schedule {
-    let switches = plan.switches.iter();
-    let switches =
-        switches.map(|switch| ScheduledSwitch { at: switch.at, to: switch.to, from: switch.from, code: switch.code });
-    Schedule { switches: switches.collect(), spurious: false, stop_after: Some(last + 1), ..Schedule::default() }
+    let switches = stored_switches(&plan.switches);
+    Schedule { switches, spurious: false, stop_after: Some(last + 1), ..Schedule::default() }
 }
 
 /// Runs the schedule of such a finding.

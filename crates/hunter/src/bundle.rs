@@ -1,6 +1,6 @@
 //! A finding in one file, with its program and sources: `racehunter bundle`.
 //!
-//! A bundle is a plain tar archive, so that everybody can look into it: `bundle.json` says what it is, `finding.json` is the
+//! A bundle is a plain tar archive, which any `tar` can unpack: `bundle.json` says what it is, `finding.json` is the
 //! stored finding, `program` is the program, `input` its standard input, and `sources/` has the files that the finding names.
 
 use crate::archive::{self, Member};

@@ -1,7 +1,8 @@
-//! Campaigns on disk: `.racehunter/campaigns/NAME-HASH.rhc`, from which a hunt goes on, and which `merge` reads.
+//! Campaigns on disk: `.racehunter/campaigns/NAME-HASH.rhc`. `hunt --resume` continues from such a file, and `merge` joins several.
 //!
 //! A file is one line of JSON, which says what campaign it is and what came of it so far, and then the state of the
-//! search. It is written beside its place and moved there, so that at any moment there is a whole one.
+//! search. Each new version is written to a temporary file that then replaces the old one, so a complete file exists at any
+//! moment.
 
 use crate::world::World;
 use crate::{Clock, Error, Hunt, Subject, digest, files};
@@ -71,7 +72,7 @@ pub struct Kept {
     pub identity: Identity,
     /// What the program was when it began: one that was built again is another one.
     pub build: String,
-    /// What it found besides.
+    /// What the program depends on besides: environment, input, libraries.
     world: World,
     /// Which part of the campaign, as `K/N`.
     pub part: String,
@@ -151,13 +152,13 @@ pub(crate) struct Keeper {
     /// When it was last written, and how long that took.
     last: Instant,
     took: Duration,
-    /// That it cannot be written was said.
+    /// Whether the user was warned that it cannot be written.
     has_warned: bool,
 }
 
 /// Time between two writings, at least. A hunt that is killed loses no more than that.
 const EVERY: Duration = Duration::from_secs(2);
-/// Writing may take this part of the time.
+/// Writing takes at most one part in this many of the time.
 const SHARE: u32 = 10;
 
 impl Keeper {

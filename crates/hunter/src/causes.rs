@@ -11,7 +11,7 @@ impl Causes {
     /// Takes a finding in. If one with the same cause was taken in before, it is a variant of that one.
     pub(crate) fn add(&mut self, finding: &mut Finding) {
         finding.variant_of = None;
-        // What the user suppresses stands for itself: its variants are not to be overlooked.
+        // A suppressed finding has no variants: they would be overlooked.
         let Some(cause) = cause(finding).filter(|_| finding.counts()) else { return };
         match self.0.get(&cause) {
             Some(first) => finding.variant_of = Some(first.clone()),

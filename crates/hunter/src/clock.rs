@@ -1,4 +1,4 @@
-//! The time, as the caller has it.
+//! The time, from a clock that the caller passes in.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -21,7 +21,7 @@ const REPLAYS: u32 = 5;
 /// What became of a prediction.
 #[derive(Debug)]
 pub enum Tried {
-    /// The program did it: these findings were not reported before. There are none when another prediction led to the same.
+    /// The program did what was predicted, and these findings are new. The list is empty if another prediction led to the same ones.
     Shown(Vec<Finding>),
     /// It did not, and why; and findings that showed instead, and were not reported before.
     NotShown(NotShown, Vec<Finding>),
@@ -33,7 +33,7 @@ pub struct Confirmer<'a> {
     out: &'a Path,
     /// What was reported.
     ids: HashSet<String>,
-    /// Bugs that were explained, which takes its time, and whether they showed again each time.
+    /// Bugs that were explained, so that none is explained twice, and whether every replay showed them.
     explained: HashMap<Bug, bool>,
     /// Executions of predictions.
     pub executions: u64,
@@ -110,7 +110,7 @@ impl Confirmer<'_> {
                     Some(execution) if blocks::shows(&execution, &finding) => continue,
                     Some(Execution { outcome: Outcome::Diverged(at), .. }) => {
                         self.diverged += 1;
-                        divergence(recording, &schedule, at)
+                        divergence(recording, &schedule, at.0)
                     }
                     _ => NotShown::OtherAccesses,
                 };
@@ -140,7 +140,7 @@ impl Confirmer<'_> {
     ) -> Result<Tried, Error> {
         if let Outcome::Diverged(at) = execution.outcome {
             self.diverged += 1;
-            return Ok(Tried::NotShown(divergence(recording, schedule, at), Vec::new()));
+            return Ok(Tried::NotShown(divergence(recording, schedule, at.0), Vec::new()));
         }
         let bugs = execution.bugs();
         let findings = self.findings(execution, observer)?;
@@ -161,7 +161,7 @@ impl Confirmer<'_> {
         Ok(Tried::NotShown(reason, findings))
     }
 
-    /// What an execution shows and was not told yet, as it is to be told. What cannot be shown again is not.
+    /// The new findings of an execution. A bug that replays do not show is not one.
     fn findings(&mut self, execution: &Execution, observer: &mut dyn Observer) -> Result<Vec<Finding>, Error> {
         let repeat = execution.repeat();
         let mut findings = Vec::new();

@@ -33,7 +33,7 @@ impl<'a> Session<'a> {
     fn new(finding: &'a Finding) -> Self {
         let switch = |&ScheduledSwitch { at, to, from, .. }: &ScheduledSwitch| (at, from, to);
         let mut switches: Vec<_> = finding.schedule.switches.iter().map(switch).collect();
-        // A choice that changes nothing is none.
+        // A thread that is chosen while it runs simply continues.
         switches.retain(|(_, from, to)| from != to);
         let sites = finding.sites.iter().map(|site| {
             let what = if site.access.is_empty() { "takes part" } else { &site.access };

@@ -1,4 +1,4 @@
-//! Why it would mean nothing that a campaign found nothing.
+//! Why a campaign that found nothing is inconclusive.
 
 use racehunter_explore::{Endings, Outcome, Summary, THREADS};
 use racehunter_finding::{Failure, Limit, Unclear, Unfinished};

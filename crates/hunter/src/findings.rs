@@ -10,7 +10,7 @@ use racehunter_explain::{Explainer, uncontrolled};
 use racehunter_explore::{
     Allowed, Bug, Endings, Execution, Executor, ExecutorError, Found, Outcome, Progress, Summary,
 };
-use racehunter_finding::{Coverage, Failure, Finding, Unclear, fingerprint};
+use racehunter_finding::{Assumption, Coverage, Failure, Finding, Unclear, fingerprint};
 use racehunter_launch::{Limits, Processes};
 use racehunter_log::Escape;
 use racehunter_report::{Bound, messages, unclear};
@@ -254,9 +254,9 @@ impl<'a> Findings<'a> {
         add_libraries(self.symbols, executor);
         let mut coverage = summary.coverage.clone();
         coverage.uncontrolled = uncontrolled(self.symbols, &summary.escaped);
-        coverage.assumes.push(messages::seed(self.seed));
+        coverage.assumes.push(Assumption::Seed(self.seed));
         if self.is_resumed {
-            coverage.assumes.push(messages::same_files());
+            coverage.assumes.push(Assumption::SameFiles);
         }
         if self.is_interrupted() {
             coverage.missed.insert(0, messages::interrupted());

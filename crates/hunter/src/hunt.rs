@@ -25,7 +25,7 @@ pub struct Hunt<'a> {
     pub options: Options,
     /// Count arrays, structures and heap blocks as one variable each.
     pub whole_objects: bool,
-    /// Whether an execution is monitored first, for the figures of those who provoke pairs of accesses.
+    /// Whether an execution is monitored first: the techniques that provoke pairs of accesses report figures about it.
     pub provokes_pairs: bool,
     /// How much is explored, and at which points.
     pub budget: Budget,
@@ -76,11 +76,12 @@ pub struct Hunted {
     pub counted: usize,
 }
 
-/// Events in which a program creates its first thread, or is taken to be one that will.
+/// Events after which a program without a second thread is taken for one that will create it.
 const LOOK: u64 = 4_000_000;
 
 impl Hunt<'_> {
-    /// Refuses what cannot be meant: dividing work that cannot be divided, and letting threads run whose schedules matter.
+    /// Refuses combinations that make no sense: dividing what cannot be divided, or running threads freely although the
+    /// technique needs their schedule.
     ///
     /// # Errors
     /// When that is asked for.
@@ -229,8 +230,7 @@ impl Watcher for Collector<'_, '_> {
     }
 }
 
-/// Sees from one execution whether there is nothing to explore. One that fails, fails whatever the schedule is: the hunt will
-/// say how.
+/// Tells from one execution whether there is nothing to explore. A failure is never nothing: the hunt reports it.
 fn nothing_to_explore(first: &Execution) -> Option<NothingToExplore> {
     let Ending::Exited(status) = first.outcome else { return None };
     let output = String::from_utf8_lossy(&first.output);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Directories below each other that are searched.
 const DEPTH: usize = 6;
-/// Files that are looked at, at most: a search is a help, not a reason to wait.
+/// Files that are examined, at most: the search is a convenience, and must be quick.
 const MOST: usize = 4_000;
 
 /// The program of a finding, by its identity: where it was, or else somewhere below `around`, which are searched in order.
@@ -22,7 +22,7 @@ pub fn program(stored: &Stored, around: &[PathBuf]) -> Result<PathBuf, Error> {
     for directory in around {
         collect(directory, DEPTH, &mut candidates);
     }
-    // Files of the same name first: it has mostly been moved with its directory.
+    // Files of the same name first: usually the whole directory was moved.
     let name = stored.program.file_name();
     candidates.sort_by_key(|path| path.file_name() != name);
     if let Some(found) = candidates.into_iter().find(|path| is_it(path, &stored.identity)) {

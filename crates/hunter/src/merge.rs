@@ -7,7 +7,7 @@ use crate::causes::Causes;
 use crate::store::{self, Stored};
 use crate::{Error, Suppressions};
 use racehunter_explore::Claim;
-use racehunter_finding::{Coverage, Uncontrolled};
+use racehunter_finding::{Assumption, Coverage, Uncontrolled};
 use racehunter_report::messages;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -68,7 +68,7 @@ impl Parts {
     }
 }
 
-/// What is known of a bug twice becomes one: what was confirmed rather than what was not, and what came earlier.
+/// Joins two findings of the same bug: a confirmed one replaces one that is not, then an earlier one a later one.
 fn join(findings: &mut BTreeMap<String, Stored>, new: Stored) {
     let rank = |stored: &Stored| (!stored.finding.confirmed, stored.finding.execution);
     let known = findings.entry(new.finding.id.clone());
@@ -99,7 +99,7 @@ pub fn read(directories: &[PathBuf]) -> Result<Parts, Error> {
             if let Some(what) = difference(first, &kept) {
                 return Err(Error::OtherCampaign { path, what });
             }
-            // The same part twice: one of them got further.
+            // The same part may be there twice: the one that got further counts.
             let further = parts.get(&kept.part().number()).is_none_or(|(_, known)| {
                 (known.coverage.complete, known.coverage.executions)
                     < (kept.coverage.complete, kept.coverage.executions)
@@ -217,17 +217,20 @@ fn claim(parts: &[&Kept]) -> Option<String> {
 }
 
 /// What the claims of all parts rest on.
-fn assumptions(parts: &[&Kept]) -> Vec<String> {
-    let mut assumes: Vec<String> = Vec::new();
-    for line in parts.iter().flat_map(|part| &part.coverage.assumes) {
+fn assumptions(parts: &[&Kept]) -> Vec<Assumption> {
+    let mut assumes: Vec<Assumption> = Vec::new();
+    for assumption in parts.iter().flat_map(|part| &part.coverage.assumes) {
         // How many executions a part had with the same points is not a property of the whole.
-        let line = if line.starts_with(messages::POINTS) { messages::points_of_parts() } else { line.clone() };
-        if !assumes.contains(&line) {
-            assumes.push(line);
+        let assumption = match assumption {
+            Assumption::SharedPoints { .. } => Assumption::SharedPoints { stable_for: None },
+            other => other.clone(),
+        };
+        if !assumes.contains(&assumption) {
+            assumes.push(assumption);
         }
     }
-    if parts.len() > 1 && !assumes.contains(&messages::same_files()) {
-        assumes.push(messages::same_files());
+    if parts.len() > 1 && !assumes.contains(&Assumption::SameFiles) {
+        assumes.push(Assumption::SameFiles);
     }
     assumes
 }

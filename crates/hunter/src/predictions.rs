@@ -1,6 +1,6 @@
 //! Predictions, in the terms of all other findings.
 
-use racehunter_finding::{Finding, Kind, Object, Schedule, Site, Step, Thread, fingerprint};
+use racehunter_finding::{Finding, Kind, Object, Site, Step, Thread, fingerprint};
 use racehunter_predict::{Index, Policy, Prediction, Report};
 use racehunter_report::messages;
 use racehunter_report::predictions::{self as words, Assumption, GUARANTEE, Summary};
@@ -40,22 +40,14 @@ pub fn finding(index: &Index<'_>, prediction: &Prediction) -> Finding {
     let witness = &prediction.witness;
     Finding {
         id: fingerprint(kind, &places),
-        kind,
         message,
         sites,
-        replayed: [0, 0],
-        confirmed: false,
-        execution: 0,
         preemptions: preemptions(trace, &witness.tail.iter().collect::<Vec<_>>()),
-        schedule: Schedule::default(),
         steps: steps(trace, prediction),
         object,
         threads: trace.threads().iter().enumerate().map(thread).collect(),
         notes: vec![messages::reordering(witness.len())],
-        met: false,
-        suppressed: None,
-        cause: None,
-        variant_of: None,
+        ..Finding::new(kind)
     }
 }
 

@@ -115,7 +115,7 @@ fn ended(outcome: &Outcome) -> Ended {
         Outcome::Deadlock => Ended::Deadlock,
         Outcome::Crashed { signal, .. } => Ended::Killed(*signal),
         Outcome::Asserted { message, .. } => Ended::Asserted(message.clone()),
-        Outcome::Diverged(at) => Ended::Diverged(*at),
+        Outcome::Diverged(at) => Ended::Diverged(at.0),
         Outcome::Limit(limit) => Ended::Limit(limit.clone()),
         Outcome::Lost(how) => Ended::Lost(how.clone()),
     }
@@ -129,7 +129,7 @@ struct SourceNames<'a> {
     given: RefCell<HashMap<String, u64>>,
 }
 
-/// Locations that get names: looking one up takes its time.
+/// Locations that get names, at most: each lookup takes time.
 const NAMED: usize = 100_000;
 
 impl Names for SourceNames<'_> {

@@ -69,7 +69,7 @@ impl Hunter {
         }
         let plan = plan_of(&stored.finding.schedule);
         self.introduce(observer);
-        let last = plan.switches.last().map_or(0, |last| last.at);
+        let last = plan.switches.last().map_or(0, |last| last.at.0);
         observer.notice(Event::Schedule { decisions: plan.switches.len() as u64, last });
         // What threads share is shown in the report, as it was by the hunt.
         self.find_points(plan.clone())?;

@@ -23,14 +23,14 @@ pub const DEFAULT_TIME: Duration = Duration::from_secs(20);
 /// Stack of the thread that analyses: expressions and graphs are followed to their depth.
 const STACK: usize = 256 << 20;
 
-/// From which side a scan comes to its verdict.
+/// By which approximation a scan comes to its verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Approximation {
-    /// From less than what can happen: executions, which show races.
+    /// By an under-approximation: executions, which show races.
     Under,
-    /// From more than what can happen: the code, which proves that there are none.
+    /// By an over-approximation: the code, which can prove that there are no races.
     Over,
-    /// From both.
+    /// By both.
     Both,
 }
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use std::cell::Cell;
 use std::path::Path;
 
-/// Findings that are told and do not count.
+/// Findings that are reported and do not count.
 #[derive(Clone, Debug, Default)]
 pub struct Suppressions(Vec<Suppression>);
 

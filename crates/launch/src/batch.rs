@@ -1,6 +1,7 @@
 //! Which plans share so long a beginning that it pays to run it once and go on from a snapshot.
 
 use racehunter_explore::Plan;
+use racehunter_log::EventNumber;
 
 /// Events that cost about as much as a fork.
 const WORTH_A_SNAPSHOT: u64 = 30_000;
@@ -16,7 +17,7 @@ pub(crate) enum Step {
         /// Number of plans.
         count: usize,
         /// The event before which the snapshot is taken.
-        at: u64,
+        at: EventNumber,
     },
 }
 
@@ -25,11 +26,11 @@ pub(crate) fn steps(plans: &[Plan], snapshots: bool) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut first = 0;
     while first < plans.len() {
-        let mut at = u64::MAX;
+        let mut at = EventNumber::NEVER;
         let mut count = 1;
         while first + count < plans.len() {
             let shared = at.min(common(&plans[first + count - 1], &plans[first + count]));
-            if shared < WORTH_A_SNAPSHOT || !snapshots {
+            if shared < EventNumber(WORTH_A_SNAPSHOT) || !snapshots {
                 break;
             }
             at = shared;
@@ -42,7 +43,7 @@ pub(crate) fn steps(plans: &[Plan], snapshots: bool) -> Vec<Step> {
 }
 
 /// The first event that may differ between two plans.
-fn common(a: &Plan, b: &Plan) -> u64 {
+fn common(a: &Plan, b: &Plan) -> EventNumber {
     let alike = (a.fair_limit, a.observe, a.detect_races, a.explain, a.max_events, a.max_threads, &a.select)
         == (b.fair_limit, b.observe, b.detect_races, b.explain, b.max_events, b.max_threads, &b.select);
     // Who is held, and where, is part of the state that a snapshot has.
@@ -50,24 +51,25 @@ fn common(a: &Plan, b: &Plan) -> u64 {
         (a.infer_races, a.patience, &a.provoke, a.sample) == (b.infer_races, b.patience, &b.provoke, b.sample);
     // What skips accesses changes the flags of sites for good, and is done with a beginning in no time.
     if !alike || !watch_alike || a.select.is_some() {
-        return 0;
+        return EventNumber::START;
     }
     let same = a.switches.iter().zip(&b.switches).take_while(|(x, y)| x == y).count();
-    let next = |plan: &Plan| plan.switches.get(same).map_or(u64::MAX, |switch| switch.at);
+    let next = |plan: &Plan| plan.switches.get(same).map_or(EventNumber::NEVER, |switch| switch.at);
+    let is_whole = |plan: &Plan| plan.log_from == EventNumber::START;
     // Where nothing is logged, the snapshot is taken before that ends.
-    let logged = |plan: &Plan| if plan.log_from == 0 { u64::MAX } else { plan.log_from };
-    if (a.log_from == 0) != (b.log_from == 0) {
-        return 0;
+    let logged = |plan: &Plan| if is_whole(plan) { EventNumber::NEVER } else { plan.log_from };
+    if is_whole(a) != is_whole(b) {
+        return EventNumber::START;
     }
     next(a).min(next(b)).min(a.tail_from).min(b.tail_from).min(logged(a)).min(logged(b))
 }
 
 /// The plan of the common beginning.
-pub(crate) fn prefix(plan: &Plan, at: u64) -> Plan {
+pub(crate) fn prefix(plan: &Plan, at: EventNumber) -> Plan {
     let mut prefix = plan.clone();
     prefix.switches.retain(|switch| switch.at < at);
     prefix.tail_from = at;
-    if prefix.log_from != 0 {
+    if prefix.log_from != EventNumber::START {
         // The execution that goes on from there says when it ends.
         prefix.log_from = at + 2;
     }
@@ -77,10 +79,18 @@ pub(crate) fn prefix(plan: &Plan, at: u64) -> Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use racehunter_abi::Switch;
+    use racehunter_abi::{CodeAddress, Switch, ThreadId};
 
     fn plan(switches: &[(u64, u32)]) -> Plan {
-        let switches: Vec<_> = switches.iter().map(|&(at, to)| Switch { at, to, from: 0, code: 0 }).collect();
+        let switches: Vec<_> = switches
+            .iter()
+            .map(|&(at, to)| Switch {
+                at: EventNumber(at),
+                to: ThreadId(to),
+                from: ThreadId::MAIN,
+                code: CodeAddress::UNKNOWN,
+            })
+            .collect();
         Plan::replay(switches)
     }
 
@@ -94,10 +104,10 @@ mod tests {
             plan(&[(11, 1), (20_000, 2)]),
         ];
         let steps = steps(&plans, true);
-        assert!(matches!(steps[0], Step::Snapshot { first: 0, count: 3, at: 40_000 }));
+        assert!(matches!(steps[0], Step::Snapshot { first: 0, count: 3, at: EventNumber(40_000) }));
         assert!(matches!(steps[1], Step::Single(3)));
         assert!(matches!(steps[2], Step::Single(4)));
-        assert_eq!(prefix(&plans[0], 40_000).switches.len(), 1);
+        assert_eq!(prefix(&plans[0], EventNumber(40_000)).switches.len(), 1);
         assert!(super::steps(&plans, false).iter().all(|step| matches!(step, Step::Single(_))));
     }
 
@@ -109,7 +119,8 @@ mod tests {
 
     #[test]
     fn who_holds_others_shares_nothing_with_them() {
-        let at = |code| racehunter_explore::Descriptor { code, path: None, callers: Vec::new(), nth: 1 };
+        let at =
+            |code| racehunter_explore::Descriptor { code: CodeAddress(code), path: None, callers: Vec::new(), nth: 1 };
         let provoked = |code| Plan { provoke: Some(Box::new([at(code), at(code)])), ..plan(&[(50_000, 2)]) };
         let steps = steps(&[provoked(1), provoked(1), provoked(2)], true);
         assert!(matches!(steps[..], [Step::Snapshot { first: 0, count: 2, .. }, Step::Single(2)]));
@@ -118,7 +129,7 @@ mod tests {
     #[test]
     fn a_tail_ends_what_is_common() {
         let mut early = plan(&[(10, 1)]);
-        early.tail_from = 20;
+        early.tail_from = EventNumber(20);
         assert!(matches!(steps(&[early.clone(), early], true)[..], [Step::Single(0), Step::Single(1)]));
     }
 }

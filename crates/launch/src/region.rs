@@ -9,6 +9,7 @@ use racehunter_abi::control::{
 };
 use racehunter_abi::{FORMAT_VERSION, RawRecord, Record, Switch};
 use racehunter_explore::{Observe, Plan};
+use racehunter_log::EventNumber;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -237,7 +238,7 @@ impl Region {
     }
 
     /// Writes a plan into a slot, the next one of the request. There must be room for its switches.
-    pub(crate) fn write_plan(&mut self, index: usize, plan: &Plan, snapshot: Option<(u64, u32)>) {
+    pub(crate) fn write_plan(&mut self, index: usize, plan: &Plan, snapshot: Option<(EventNumber, u32)>) {
         let first = self.written.switches.len();
         assert!(self.has_room(plan.switches.len()));
         let context = wire::Context {

@@ -7,7 +7,7 @@ use racehunter_abi::control::{
     STATE_DONE, STATE_RUNNING, Slot,
 };
 use racehunter_explore::{Execution, Outcome, THREADS};
-use racehunter_log::{Event, Record};
+use racehunter_log::{Event, EventNumber, Record};
 use std::collections::HashMap;
 
 /// What an execution that has overwritten the region is said to have done.
@@ -102,7 +102,7 @@ fn outcome(slot: &Slot, stopped: Option<&str>) -> Outcome {
         OUTCOME_ASSERTION => {
             Outcome::Asserted { message: text(&slot.message), file: text(&slot.file), line: slot.line }
         }
-        OUTCOME_DIVERGED => Outcome::Diverged(slot.diverged_at),
+        OUTCOME_DIVERGED => Outcome::Diverged(EventNumber(slot.diverged_at)),
         OUTCOME_LIMIT => Outcome::Limit("events".to_owned()),
         OUTCOME_TOO_MANY_THREADS => Outcome::Limit(THREADS.to_owned()),
         OUTCOME_TOO_MANY_OBJECTS => Outcome::Limit("timers, named semaphores or processes".to_owned()),

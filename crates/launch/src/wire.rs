@@ -8,6 +8,7 @@ use racehunter_abi::control::{
     TAIL_RANDOM, TAIL_UNIFORM, Tracked, Weight,
 };
 use racehunter_explore::{self as explore, Descriptor, Observe, Plan, Style, Tail};
+use racehunter_log::{EventNumber, ThreadPath};
 
 /// What a slot says besides its plan: where the parts of the plan are that have areas of their own, and how it is run.
 pub(crate) struct Context {
@@ -16,7 +17,7 @@ pub(crate) struct Context {
     /// Where the sites are that a selective plan observes, and how many; nothing when the plan observes all.
     pub selected: Option<(u32, u32)>,
     /// The event before which a snapshot is taken, and how many slots go on from there; zeros for none.
-    pub snapshot: (u64, u32),
+    pub snapshot: (EventNumber, u32),
     /// For how many nanoseconds threads are held in executions that run freely.
     pub free_patience: u64,
     /// Which writing of a plan this is.
@@ -30,8 +31,8 @@ pub(crate) fn encode(plan: &Plan, context: &Context) -> Slot {
     let mut slot = Slot {
         switches: context.first_switch,
         switch_count: plan.switches.len() as u32,
-        tail_from: plan.tail_from,
-        log_from: plan.log_from,
+        tail_from: plan.tail_from.0,
+        log_from: plan.log_from.0,
         observe: match plan.observe {
             Observe::Points => OBSERVE_POINTS,
             Observe::Everything => OBSERVE_ALL,
@@ -45,9 +46,9 @@ pub(crate) fn encode(plan: &Plan, context: &Context) -> Slot {
         selected_count,
         fair_limit: plan.fair_limit.unwrap_or(0),
         max_events: plan.max_events,
-        watch,
+        watch: watch.0,
         watch_size,
-        snapshot_at: context.snapshot.0,
+        snapshot_at: context.snapshot.0.0,
         snapshot_slots: context.snapshot.1,
         patience: if plan.free { context.free_patience } else { plan.patience },
         holds: plan.provoke.as_deref().map(|pair| pair.each_ref().map(hold)).unwrap_or_default(),
@@ -110,17 +111,17 @@ fn tracked(variables: &[explore::Tracked]) -> [Tracked; MOST_TRACKED] {
     let mut all = [Tracked::default(); MOST_TRACKED];
     for (to, from) in all.iter_mut().zip(variables) {
         *to = match *from {
-            explore::Tracked::At(object) => Tracked { object, allocated_at: 0 },
-            explore::Tracked::AllocatedAt(code) => Tracked { object: 0, allocated_at: code },
+            explore::Tracked::At(object) => Tracked { object: object.0, allocated_at: 0 },
+            explore::Tracked::AllocatedAt(code) => Tracked { object: 0, allocated_at: code.0 },
         };
     }
     all
 }
 
-fn weights(weights: &[(u64, u64)]) -> [Weight; MOST_WEIGHTS] {
+fn weights(weights: &[(ThreadPath, u64)]) -> [Weight; MOST_WEIGHTS] {
     let mut all = [Weight::default(); MOST_WEIGHTS];
     for (to, &(path, accesses)) in all.iter_mut().zip(weights) {
-        *to = Weight { path, accesses };
+        *to = Weight { path: path.0, accesses };
     }
     all
 }
@@ -144,8 +145,8 @@ fn constraints(constraints: &[explore::ReadConstraint]) -> [ReadConstraint; MOST
 /// An access to hold a thread at.
 fn hold(descriptor: &Descriptor) -> Hold {
     Hold {
-        code: descriptor.code,
-        path: descriptor.path.unwrap_or(0),
+        code: descriptor.code.0,
+        path: descriptor.path.map_or(0, u64::from),
         depth: descriptor.callers.len() as u64,
         callers: callers_hash(descriptor.callers.iter().copied()),
         nth: descriptor.nth,
@@ -155,8 +156,10 @@ fn hold(descriptor: &Descriptor) -> Hold {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use racehunter_log::Address;
 
-    const CONTEXT: Context = Context { first_switch: 7, selected: None, snapshot: (0, 0), free_patience: 11, nonce: 3 };
+    const CONTEXT: Context =
+        Context { first_switch: 7, selected: None, snapshot: (EventNumber::START, 0), free_patience: 11, nonce: 3 };
 
     #[test]
     fn the_flags_say_what_is_observed() {
@@ -164,7 +167,7 @@ mod tests {
         assert_eq!(flags(&Plan::default()), FLAG_DETECT);
         assert_eq!(flags(&Plan { infer_races: false, ..Plan::default() }), FLAG_DETECT | FLAG_INFER_NOTHING);
         assert_eq!(flags(&Plan { detect_races: false, infer_races: false, ..Plan::default() }), 0);
-        let explain = Plan { explain: Some((64, 8)), ..Plan::default() };
+        let explain = Plan { explain: Some((Address(64), 8)), ..Plan::default() };
         assert_eq!(flags(&explain), FLAG_DETECT | FLAG_STACKS | FLAG_VALUES);
         // A selective plan detects no races, not even when there is no room for its sites.
         let selective = Plan { select: Some(vec![1]), ..Plan::default() };

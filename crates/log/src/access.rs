@@ -1,6 +1,6 @@
 //! Accesses to memory, and the races between them.
 
-use crate::ids::Address;
+use racehunter_abi::Address;
 
 /// An access to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

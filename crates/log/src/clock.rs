@@ -1,6 +1,6 @@
 //! Vector clocks.
 
-use crate::ids::ThreadId;
+use racehunter_abi::ThreadId;
 use std::cmp::Ordering;
 
 /// For each thread a count: how many of its steps are known to have happened. Threads that are not mentioned have 0.

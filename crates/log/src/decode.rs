@@ -6,7 +6,6 @@
 use crate::access::{Access, AccessMode, RaceAccess, RaceSide};
 use crate::entry::Entry;
 use crate::event::Event;
-use crate::ids::{Address, CodeAddress, ThreadId, ThreadPath};
 use crate::operands::{
     Attempt, Blockage, JoinOutcome, LockMode, OncePhase, SemaphoreAttempt, SignalWaitPhase, ThreadSet, WaitEndReason,
 };
@@ -16,7 +15,7 @@ use racehunter_abi::detail::{
     SEMAPHORE_INSPECTED, SIGNAL_WAIT_BEGINS, SIGNAL_WAIT_TAKEN, SUCCEEDED, TIMER_EXPIRED, WAIT_CANCELLED,
     WAIT_REPEATED, WAIT_SIGNALLED, WAIT_SPURIOUS,
 };
-use racehunter_abi::{Cause, Escape, Kind, Misuse, Record, Touched, Wait};
+use racehunter_abi::{Address, Cause, CodeAddress, Escape, Kind, Misuse, Record, ThreadId, ThreadPath, Touched, Wait};
 
 /// A thread's number plus 1, where 0 stands for none.
 fn other_thread(number: u64) -> Option<ThreadId> {

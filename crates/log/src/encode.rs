@@ -2,7 +2,6 @@
 
 use crate::access::{Access, AccessMode, RaceAccess, RaceSide};
 use crate::event::Event;
-use crate::ids::{CodeAddress, EventNumber, SiteId, ThreadId};
 use crate::operands::{
     Attempt, Blockage, JoinOutcome, LockMode, OncePhase, SemaphoreAttempt, SignalWaitPhase, WaitEndReason,
 };
@@ -11,7 +10,7 @@ use racehunter_abi::detail::{
     JOIN_REFUSED, JOIN_TRIED, ONCE_BEGINS, ONCE_DONE, ONCE_FOUND, SEMAPHORE_INSPECTED, SIGNAL_WAIT_BEGINS,
     SIGNAL_WAIT_ENDED, SIGNAL_WAIT_TAKEN, SUCCEEDED, WAIT_CANCELLED, WAIT_SIGNALLED, WAIT_SPURIOUS, WAIT_TIMED_OUT,
 };
-use racehunter_abi::{Kind, Record};
+use racehunter_abi::{CodeAddress, EventNumber, Kind, Record, SiteId, ThreadId};
 
 /// What an entry has besides its event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -256,11 +255,11 @@ impl Event {
     pub fn record(self, at: Position) -> Record {
         let Fields { kind, object, extra, size, detail } = Fields::of_event(self);
         Record {
-            index: at.number.0,
-            code: at.code.0,
+            index: at.number,
+            code: at.code,
             object,
             extra,
-            thread: at.thread.0,
+            thread: at.thread,
             stack: at.stack,
             site: at.site.map_or(0, SiteId::logged),
             kind,

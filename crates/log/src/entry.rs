@@ -2,8 +2,7 @@
 
 use crate::access::Access;
 use crate::event::Event;
-use crate::ids::{Address, CodeAddress, EventNumber, SiteId, ThreadId};
-use racehunter_abi::{Kind, Record};
+use racehunter_abi::{Address, CodeAddress, EventNumber, Kind, Record, SiteId, ThreadId};
 
 /// One entry of a log: a record, read where it is. What the fields of the record mean, [`Entry::event`] says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,19 +23,19 @@ impl<'l> Entry<'l> {
     /// The number of the event, or of the event that is decided about.
     #[must_use]
     pub const fn number(self) -> EventNumber {
-        EventNumber(self.0.index)
+        self.0.index
     }
 
     /// The thread.
     #[must_use]
     pub const fn thread(self) -> ThreadId {
-        ThreadId(self.0.thread)
+        self.0.thread
     }
 
     /// Where in the code.
     #[must_use]
     pub const fn code(self) -> CodeAddress {
-        CodeAddress(self.0.code)
+        self.0.code
     }
 
     /// The instrumented instruction, if it was one.

@@ -1,11 +1,10 @@
 //! What one entry of a log says.
 
 use crate::access::{Access, RaceSide};
-use crate::ids::{Address, CodeAddress, ThreadId, ThreadPath};
 use crate::operands::{
     Attempt, Blockage, JoinOutcome, LockMode, OncePhase, SemaphoreAttempt, SignalWaitPhase, ThreadSet, WaitEndReason,
 };
-use racehunter_abi::{Cause, Escape, File, Misuse, Touched};
+use racehunter_abi::{Address, Cause, CodeAddress, Escape, File, Misuse, ThreadId, ThreadPath, Touched};
 
 /// What happened. The thread, the number and the place are in the [`crate::Entry`].
 ///

@@ -3,8 +3,7 @@
 use crate::clock::VectorClock;
 use crate::entry::Entry;
 use crate::event::Event;
-use crate::ids::{ThreadId, ThreadPath};
-use racehunter_abi::path_of;
+use racehunter_abi::{ThreadId, ThreadPath, path_of};
 
 /// Threads that are looked at, at most: a program that overwrites its log can make up any number.
 const MOST_THREADS: usize = 1 << 16;

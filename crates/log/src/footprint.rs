@@ -6,9 +6,8 @@
 
 use crate::entry::Entry;
 use crate::event::Event;
-use crate::ids::ThreadId;
 use crate::operands::Blockage;
-use racehunter_abi::{Wait, state_object};
+use racehunter_abi::{ThreadId, Wait, state_object};
 use std::ops::Range;
 
 /// Something that an operation touches.

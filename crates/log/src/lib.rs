@@ -22,7 +22,6 @@ mod entry;
 mod event;
 mod family;
 mod footprint;
-mod ids;
 mod operands;
 mod past;
 
@@ -33,13 +32,12 @@ pub use entry::{Entry, entries};
 pub use event::Event;
 pub use family::{FamilyTree, ForkJoin};
 pub use footprint::{Footprint, Touch};
-pub use ids::{Address, CodeAddress, EventNumber, SiteId, ThreadId, ThreadPath};
 pub use operands::{
     Attempt, Blockage, JoinOutcome, LockMode, OncePhase, SemaphoreAttempt, SignalWaitPhase, ThreadSet, WaitEndReason,
 };
 pub use past::{History, ObjectHasher, Past, mix};
 pub use racehunter_abi::{
-    Cause, Escape, File, FileKind, FileOperation, Misuse, Record, TRACES_OF_FIFOS, TRACES_OF_KERNEL, TRACES_OF_LINKS,
-    TRACES_OF_NETWORK, TRACES_OF_PORTS, TRACES_OF_PROCESSES, Touched, UNMODELLED, UNMODELLED_FUNCTION, Wait,
-    descriptor_at,
+    Address, Cause, CodeAddress, Escape, EventNumber, File, FileKind, FileOperation, Misuse, Record, SiteId,
+    TRACES_OF_FIFOS, TRACES_OF_KERNEL, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS, TRACES_OF_PROCESSES,
+    ThreadId, ThreadPath, Touched, UNMODELLED, UNMODELLED_FUNCTION, Wait, descriptor_at,
 };

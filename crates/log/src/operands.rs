@@ -1,7 +1,6 @@
 //! What events say besides the objects that they are about: outcomes, modes, phases, reasons to wait.
 
-use crate::ids::ThreadId;
-use racehunter_abi::{File, Wait};
+use racehunter_abi::{File, ThreadId, Wait};
 
 /// How a join went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

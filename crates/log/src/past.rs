@@ -3,8 +3,7 @@
 use crate::entry::Entry;
 use crate::event::Event;
 use crate::footprint::Footprint;
-use crate::ids::{EventNumber, ThreadId};
-use racehunter_abi::Record;
+use racehunter_abi::{EventNumber, Record, ThreadId};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
@@ -27,11 +26,11 @@ impl Past {
     /// An operation happens.
     pub fn note(&mut self, entry: Entry<'_>, footprint: &Footprint) {
         let Record { code, thread, kind, detail, .. } = *entry.0;
-        let index = thread as usize;
+        let index = thread.index();
         if self.threads.len() <= index {
             self.threads.resize(index + 1, 0);
         }
-        let mut event = mix(self.threads[index], u128::from(thread) << 64 | u128::from(code));
+        let mut event = mix(self.threads[index], u128::from(thread.0) << 64 | u128::from(code.0));
         event = mix(event, u128::from(kind as u8) << 8 | u128::from(detail));
         event = mix(event, if footprint.is_everything() { self.sum } else { self.barrier });
         for touch in footprint.touches() {

@@ -1,9 +1,6 @@
-//! Names of threads.
+//! Who owns something.
 
-/// A thread of the program, by its number in the order of creation. `main` is 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(transparent)]
-pub struct ThreadId(pub u32);
+use racehunter_abi::ThreadId;
 
 /// The thread that has something, or no thread. Memory of zeroes is "no thread", and so it is logged: 0, or the number
 /// of the thread + 1.

@@ -33,6 +33,7 @@ pub mod wait;
 pub use bits::{BitSet, Neighbours, SignalSet};
 pub use clock::{ClockValue, ThreadClocks, join};
 pub use held::{Held, HeldLocks, MAX_HELD};
-pub use id::{Owner, ThreadId};
+pub use id::Owner;
+pub use racehunter_abi::{Address, CodeAddress, EventNumber, ThreadId};
 pub use time::{Clock, Deadline, SECOND, Timespec, VirtualTime};
 pub use timer::{Timer, TimerSetting, seconds_left};

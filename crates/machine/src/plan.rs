@@ -1,10 +1,10 @@
 //! Following a plan: its switches, when events need attention, and how long a thread has its turn.
 
-use crate::ThreadId;
+use crate::{CodeAddress, EventNumber, ThreadId};
 use racehunter_abi::Switch;
 
-/// Events that no execution has.
-pub const FAR: u64 = 1 << 60;
+/// An event that no execution reaches.
+pub const FAR: EventNumber = EventNumber(1 << 60);
 
 /// Where a thread stands before an event: what a [`Switch`] is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,14 +12,14 @@ pub struct Standing {
     /// The thread.
     pub thread: ThreadId,
     /// Code address of its next operation, relative to the executable.
-    pub code: u64,
+    pub code: CodeAddress,
 }
 
 impl Standing {
     /// Whether a switch is about this place. One without a code address is about any place of the thread.
     #[must_use]
     pub const fn is_meant(self, switch: &Switch) -> bool {
-        switch.from == self.thread.0 && (switch.code == 0 || switch.code == self.code)
+        switch.from.0 == self.thread.0 && (!switch.code.is_known() || switch.code.0 == self.code.0)
     }
 }
 
@@ -47,19 +47,19 @@ impl<'a> Switches<'a> {
     /// The event before which the next one is due.
     #[inline]
     #[must_use]
-    pub fn next_at(&self) -> Option<u64> {
+    pub fn next_at(&self) -> Option<EventNumber> {
         self.next().map(|switch| switch.at)
     }
 
     /// Whether one is due before event `n`, or should have been made before.
     #[inline]
     #[must_use]
-    pub fn is_due(&self, n: u64) -> bool {
+    pub fn is_due(&self, n: EventNumber) -> bool {
         self.next_at().is_some_and(|at| at <= n)
     }
 
     /// Takes the one that is due before event `n`, or should have been made before.
-    pub fn take_due(&mut self, n: u64) -> Option<&'a Switch> {
+    pub fn take_due(&mut self, n: EventNumber) -> Option<&'a Switch> {
         let (first, rest) = self.0.split_first()?;
         if first.at > n {
             return None;
@@ -71,24 +71,24 @@ impl<'a> Switches<'a> {
     /// Whether the plan says that a thread which stands here does not perform event `n`. It may say so more than once:
     /// the execution that it repeats may have held the thread that was chosen first.
     #[must_use]
-    pub fn speaks_of(&self, n: u64, standing: impl FnOnce() -> Standing) -> bool {
+    pub fn speaks_of(&self, n: EventNumber, standing: impl FnOnce() -> Standing) -> bool {
         self.next().is_some_and(|next| next.at == n && standing().is_meant(next))
     }
 
     /// Whether a switch is made at event `n` from code at this place, by whatever thread.
     #[must_use]
-    pub fn speaks_of_code(&self, n: u64, code: impl FnOnce() -> u64) -> bool {
-        self.next().is_some_and(|next| next.at == n && (next.code == 0 || next.code == code()))
+    pub fn speaks_of_code(&self, n: EventNumber, code: impl FnOnce() -> CodeAddress) -> bool {
+        self.next().is_some_and(|next| next.at == n && (!next.code.is_known() || next.code == code()))
     }
 
     /// Whether a switch is made at event `n` from a thread, wherever it stands.
     #[must_use]
-    pub fn speaks_of_thread(&self, n: u64, thread: ThreadId) -> bool {
-        self.next().is_some_and(|next| next.at == n && next.from == thread.0)
+    pub fn speaks_of_thread(&self, n: EventNumber, thread: ThreadId) -> bool {
+        self.next().is_some_and(|next| next.at == n && next.from == thread)
     }
 
     /// Switches before event `n` were made already.
-    pub fn skip_before(&mut self, n: u64) {
+    pub fn skip_before(&mut self, n: EventNumber) {
         let made = self.0.iter().take_while(|switch| switch.at < n).count();
         self.0 = &self.0[made..];
     }
@@ -102,37 +102,37 @@ impl<'a> Switches<'a> {
 /// The next event that needs attention, as it is found out. Events before it are only counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Horizon {
-    now: u64,
-    at: u64,
+    now: EventNumber,
+    at: EventNumber,
 }
 
 impl Horizon {
     /// After event `now`, if nothing needs attention.
     #[inline]
     #[must_use]
-    pub const fn after(now: u64) -> Self {
-        Self { now, at: now + FAR / 2 }
+    pub const fn after(now: EventNumber) -> Self {
+        Self { now, at: EventNumber(now.0 + FAR.0 / 2) }
     }
 
     /// Event `at` needs attention, even if it should have had it before.
     #[inline]
     #[must_use]
-    pub fn due(self, at: u64) -> Self {
+    pub fn due(self, at: EventNumber) -> Self {
         Self { at: self.at.min(at), ..self }
     }
 
     /// Event `at` needs attention, unless it has happened.
     #[inline]
     #[must_use]
-    pub fn once(self, at: u64) -> Self {
+    pub fn once(self, at: EventNumber) -> Self {
         if at > self.now { self.due(at) } else { self }
     }
 
     /// The event: the next one at the earliest.
     #[inline]
     #[must_use]
-    pub fn event(self) -> u64 {
-        self.at.max(self.now + 1)
+    pub fn event(self) -> EventNumber {
+        self.at.max(self.now.next())
     }
 }
 
@@ -140,11 +140,11 @@ impl Horizon {
 /// created do not count: they are the same in every schedule, and may take any time. If they are logged, the execution
 /// gets no further than the limit.
 #[must_use]
-pub const fn limit(most: u64, started_at: Option<u64>, is_observed: bool) -> u64 {
+pub const fn limit(most: u64, started_at: Option<EventNumber>, is_observed: bool) -> EventNumber {
     match (most, started_at) {
         (0, _) => FAR,
-        (most, Some(started_at)) => most.saturating_add(started_at),
-        (most, None) if is_observed => most,
+        (most, Some(started_at)) => EventNumber(most.saturating_add(started_at.0)),
+        (most, None) if is_observed => EventNumber(most),
         (_, None) => FAR,
     }
 }
@@ -167,9 +167,9 @@ pub enum TurnEnd {
 pub struct Turn {
     /// Events of a turn; 0 for any number.
     length: u64,
-    began: u64,
+    began: EventNumber,
     /// From this event on it is to be asked whether the thread has had its turn for too long.
-    ends: u64,
+    ends: EventNumber,
     is_watched: bool,
 }
 
@@ -178,7 +178,8 @@ impl Turn {
     const MOST: u64 = 32;
 
     /// Without an end.
-    pub const ENDLESS: Self = Self { length: 0, began: 0, ends: 0, is_watched: false };
+    pub const ENDLESS: Self =
+        Self { length: 0, began: EventNumber::START, ends: EventNumber::START, is_watched: false };
 
     /// Sets how long turns are, from the next one on.
     pub const fn set_length(&mut self, length: u64) {
@@ -193,48 +194,48 @@ impl Turn {
 
     /// Event with which it began.
     #[must_use]
-    pub const fn began(&self) -> u64 {
+    pub const fn began(&self) -> EventNumber {
         self.began
     }
 
     /// A turn begins with event `n`.
     #[inline]
-    pub const fn begin(&mut self, n: u64) {
+    pub const fn begin(&mut self, n: EventNumber) {
         self.began = n;
-        self.ends = n + self.length;
+        self.ends = EventNumber(n.0 + self.length);
         self.is_watched = false;
     }
 
     /// The event that ends it, if one does.
     #[inline]
     #[must_use]
-    pub const fn end(&self) -> Option<u64> {
+    pub const fn end(&self) -> Option<EventNumber> {
         if self.length == 0 { None } else { Some(self.ends) }
     }
 
     /// Whether it has ended before event `n`.
     #[inline]
     #[must_use]
-    pub fn has_ended(&self, n: u64) -> bool {
+    pub fn has_ended(&self, n: EventNumber) -> bool {
         self.end().is_some_and(|end| n >= end)
     }
 
     /// Where the current turn of the only thread began, which gets one after another, when `now` events have happened.
     #[must_use]
-    pub const fn began_alone(&self, now: u64) -> u64 {
-        match now.checked_rem(self.length) {
-            Some(into) => now - into,
-            None => 0,
+    pub const fn began_alone(&self, now: EventNumber) -> EventNumber {
+        match now.0.checked_rem(self.length) {
+            Some(into) => EventNumber(now.0 - into),
+            None => EventNumber::START,
         }
     }
 
     /// It has ended before event `n`: what now? A strict one is over whatever the thread does.
-    pub const fn review(&mut self, n: u64, others: bool, is_strict: bool) -> TurnEnd {
+    pub const fn review(&mut self, n: EventNumber, others: bool, is_strict: bool) -> TurnEnd {
         if !others {
             self.begin(n);
             return TurnEnd::Alone;
         }
-        if is_strict || n >= self.began + Self::MOST * self.length {
+        if is_strict || n.0 >= self.began.0 + Self::MOST * self.length {
             return TurnEnd::Over;
         }
         if !self.is_watched {
@@ -242,12 +243,12 @@ impl Turn {
             return TurnEnd::Watch;
         }
         self.is_watched = false;
-        self.ends = n + self.length;
+        self.ends = EventNumber(n.0 + self.length);
         TurnEnd::IfBusy
     }
 
     /// The thread is watched until this event.
-    pub const fn watch_until(&mut self, n: u64) {
+    pub const fn watch_until(&mut self, n: EventNumber) {
         self.ends = n;
     }
 }

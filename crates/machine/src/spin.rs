@@ -10,6 +10,8 @@
 //! The anchor, to which a later access is compared, moves on after 1, 2, 4, ... accesses, so that it gets into any
 //! loop.
 
+use crate::EventNumber;
+
 /// Words that are compared first, because they are most likely to differ.
 const FIRST: usize = 48;
 /// Places that a loop may access.
@@ -89,11 +91,11 @@ pub struct Spin {
     steps: u32,
     window: u32,
     /// Number of the last event of this thread that was reported, as if no other thread had done anything since.
-    last: u64,
+    last: EventNumber,
     /// It has performed events since the anchor that were not reported.
     unseen: bool,
     /// Every access is reported, until the event with this number.
-    watched_until: u64,
+    watched_until: EventNumber,
     /// It is watched only to see whether it is busy.
     until_busy: bool,
     /// What it has accessed since the anchor, with the contents before the first access.
@@ -113,9 +115,9 @@ impl Spin {
         state: Snapshot::NONE,
         steps: 0,
         window: 1,
-        last: 0,
+        last: EventNumber::START,
         unseen: false,
-        watched_until: 0,
+        watched_until: EventNumber::START,
         until_busy: false,
         places: [Place { address: 0, size: 0, was: 0 }; PLACES],
         place_count: 0,
@@ -125,15 +127,15 @@ impl Spin {
 
     /// A thread that has just waited, when `now` events have happened.
     #[must_use]
-    pub const fn anew(now: u64) -> Self {
+    pub const fn anew(now: EventNumber) -> Self {
         Self { last: now, ..Self::NEW }
     }
 
     /// From now on every event of the thread is reported, up to the event of [`Self::watched_until`], unless it is busy
     /// before.
     #[must_use]
-    pub const fn watched_from(now: u64) -> Self {
-        Self { watched_until: now + 4 * LONG_ROUND as u64, until_busy: true, last: now, ..Self::NEW }
+    pub const fn watched_from(now: EventNumber) -> Self {
+        Self { watched_until: EventNumber(now.0 + 4 * LONG_ROUND as u64), until_busy: true, last: now, ..Self::NEW }
     }
 
     /// A thread that is watched to see whether it is busy, and is, need not be watched any longer: a watched event costs
@@ -142,28 +144,28 @@ impl Spin {
     pub const fn stop_watching_busy(&mut self) {
         if self.until_busy && self.busy {
             self.until_busy = false;
-            self.watched_until = 0;
+            self.watched_until = EventNumber::START;
         }
     }
 
     /// The event up to which every access is to be reported.
     #[inline]
     #[must_use]
-    pub const fn watched_until(&self) -> u64 {
+    pub const fn watched_until(&self) -> EventNumber {
         self.watched_until
     }
 
     /// Whether the next event is to be reported, whatever it is.
     #[inline]
     #[must_use]
-    pub const fn is_watched(&self, now: u64) -> bool {
-        now < self.watched_until
+    pub const fn is_watched(&self, now: EventNumber) -> bool {
+        now.0 < self.watched_until.0
     }
 
     /// Whether all events up to `now` were reported.
     #[must_use]
-    pub const fn is_current(&self, now: u64) -> bool {
-        self.last == now
+    pub const fn is_current(&self, now: EventNumber) -> bool {
+        self.last.0 == now.0
     }
 
     fn drop_anchor(&mut self, access: &Access, memory: &impl Memory) {
@@ -215,7 +217,7 @@ impl Spin {
     pub fn comes(
         &mut self,
         access: &Access,
-        now: u64,
+        now: EventNumber,
         memory: &impl Memory,
         snapshot: impl FnOnce() -> Snapshot,
     ) -> bool {
@@ -245,25 +247,25 @@ impl Spin {
 
     /// An event is reported that is not counted yet: all before it must have been reported too.
     #[inline]
-    pub const fn reports_next(&mut self, now: u64) {
-        self.unseen |= self.last != now;
+    pub const fn reports_next(&mut self, now: EventNumber) {
+        self.unseen |= self.last.0 != now.0;
     }
 
     /// The reported event is the next one.
     #[inline]
-    pub const fn reported_next(&mut self, now: u64) {
-        self.last = now + 1;
+    pub const fn reported_next(&mut self, now: EventNumber) {
+        self.last = now.next();
     }
 
     /// An event is reported that is counted already.
     #[inline]
-    pub const fn reports_counted(&mut self, now: u64) {
-        self.unseen |= self.last + 1 != now;
+    pub const fn reports_counted(&mut self, now: EventNumber) {
+        self.unseen |= self.last.next().0 != now.0;
     }
 
     /// The reported event is the one that was counted last.
     #[inline]
-    pub const fn reported_counted(&mut self, now: u64) {
+    pub const fn reported_counted(&mut self, now: EventNumber) {
         self.last = now;
     }
 
@@ -278,7 +280,7 @@ impl Spin {
     /// Others have performed this many events while the thread waited.
     #[inline]
     pub const fn others_went_on(&mut self, events: u64) {
-        self.last += events;
+        self.last = EventNumber(self.last.0 + events);
     }
 }
 

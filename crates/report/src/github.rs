@@ -42,7 +42,7 @@ pub(crate) fn finding(finding: &Finding) -> String {
 /// A notice without a place.
 pub(crate) fn summary(coverage: &Coverage, told: Told) -> String {
     let notice = |what: &Uncontrolled| {
-        let title = if what.is_unseen() { "RaceHunter: not seen" } else { "RaceHunter: not under control" };
+        let title = if what.what.is_unseen() { "RaceHunter: not seen" } else { "RaceHunter: not under control" };
         command("notice", Some((&what.file, what.line, 0)), title, &sentence(what))
     };
     let outside: String = coverage.uncontrolled.iter().map(notice).collect();

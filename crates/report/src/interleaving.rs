@@ -147,16 +147,9 @@ mod tests {
     fn steps(lines: &[(u32, &str)]) -> Vec<Step> {
         let step = |(number, &(thread, what)): (usize, &(u32, &str))| Step {
             thread,
-            path: String::new(),
             what: what.to_owned(),
-            file: String::new(),
-            line: 0,
-            preempted: false,
-            culprit: false,
-            event: 0,
-            value: None,
             number: number as u64 + 1,
-            matters: false,
+            ..Step::default()
         };
         lines.iter().enumerate().map(step).collect()
     }

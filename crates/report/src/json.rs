@@ -3,7 +3,9 @@
 use std::io;
 use std::time::Duration;
 
-use racehunter_finding::{Coverage, Figures, Finding, Frame, Object, Site, Step, Thread, Uncontrolled, Value, Waiting};
+use racehunter_finding::{
+    Assumption, Coverage, Figures, Finding, Frame, Object, Site, Step, Thread, Uncontrolled, Value, Waiting,
+};
 use serde::Serialize;
 
 use crate::{Bound, Told};
@@ -79,7 +81,7 @@ struct SummaryLine<'a> {
     points: u64,
     threads: u64,
     elapsed_ms: u64,
-    assumes: &'a [String],
+    assumes: &'a [Assumption],
     missed: &'a [String],
     events: u64,
     uncontrolled: Vec<UncontrolledFields<'a>>,
@@ -184,7 +186,7 @@ pub(crate) fn summary(coverage: &Coverage, told: Told, elapsed: Duration) -> io:
 
 fn uncontrolled(what: &Uncontrolled) -> UncontrolledFields<'_> {
     let Uncontrolled { what, detail, file, line, executions } = what;
-    UncontrolledFields { what, file, line: *line, executions: *executions, detail }
+    UncontrolledFields { what: what.name(), file, line: *line, executions: *executions, detail }
 }
 
 fn line(value: &impl Serialize) -> io::Result<String> {

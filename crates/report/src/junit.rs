@@ -16,7 +16,7 @@ pub enum Ending {
     Passed,
     /// Something was found: a line for each.
     Failed(Vec<String>),
-    /// It could not be hunted in, or finding nothing means nothing: why.
+    /// It could not be hunted, or finding nothing is inconclusive: why.
     Error(String),
     /// There is nothing to hunt: why.
     Skipped(String),
@@ -90,8 +90,8 @@ fn case(out: &mut String, Test { suite, name, elapsed, ending }: &Test) {
 
 const HUNT: &str = "racehunter hunt";
 
-/// A hunt as tests: one for each finding, and one for the hunt where no finding counts. Without findings it has passed,
-/// unless finding nothing means nothing, or the command fails for another reason.
+/// A hunt as tests: one for each finding, and one for the hunt if no finding counts. Without findings the hunt has passed,
+/// unless its result is inconclusive, or the command fails for another reason.
 pub(crate) fn hunt(findings: &[Finding], coverage: Option<(&Coverage, Duration)>, failure: Option<&str>) -> String {
     // The time of the hunt is that of its first test: readers add them up.
     let mut elapsed = coverage.map_or(Duration::ZERO, |(_, elapsed)| elapsed);

@@ -119,12 +119,12 @@ pub struct Bound {
     pub complete: bool,
 }
 
-/// How many findings a campaign has told.
+/// How many findings a campaign has reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Told {
     /// Those that count.
     pub(crate) findings: u64,
-    /// Those that the user does not want to hear of.
+    /// Those that the user suppresses.
     pub(crate) suppressed: u64,
     /// Those that were seen, and not confirmed by replay.
     pub(crate) unconfirmed: u64,

@@ -1,9 +1,10 @@
 //! The sentence that says what is wrong, for each kind of bug.
 //!
-//! Whoever makes a [`Finding`](racehunter_finding::Finding) takes its `message` from here. Details that the finding
+//! Code that makes a [`Finding`](racehunter_finding::Finding) takes its `message` from here. Details that the finding
 //! carries elsewhere (size, region, place of allocation) are added by the formats that want them.
 
 use crate::text::count;
+use racehunter_finding::Gap;
 
 /// What the numbers in place of addresses are.
 #[must_use]
@@ -150,7 +151,7 @@ pub fn met_once() -> String {
         .to_owned()
 }
 
-/// A race that only the known synchronisation does not rule out.
+/// A race that the known synchronisation does not rule out; other synchronisation may.
 #[must_use]
 pub fn never_met() -> String {
     "no known synchronisation orders the accesses, but the program also does what is not seen or controlled (see the \
@@ -214,12 +215,6 @@ pub fn several_names() -> String {
         .to_owned()
 }
 
-/// The seed that a claim assumes.
-#[must_use]
-pub fn seed(seed: u64) -> String {
-    format!("seed {seed}")
-}
-
 /// What is missing from a hunt that the user has ended.
 #[must_use]
 pub fn interrupted() -> String {
@@ -244,25 +239,10 @@ pub fn different_points() -> String {
     "not all parts know the same points, so what they cover does not fit together".to_owned()
 }
 
-/// What a claim assumes that was reached in several runs of the command.
-#[must_use]
-pub fn same_files() -> String {
-    "the same files in each run".to_owned()
-}
-
 /// A reason why a replay may not show a finding.
 #[must_use]
 pub fn other_world(what: &str) -> String {
     format!("it was found under other conditions: {what}")
-}
-
-/// How an assumption about points begins.
-pub const POINTS: &str = "points =";
-
-/// What the parts of a campaign assume together about points.
-#[must_use]
-pub fn points_of_parts() -> String {
-    "points = shared accesses, the same in all parts".to_owned()
 }
 
 /// A claim, and the number of points that it is about.
@@ -372,74 +352,78 @@ pub fn crash(signal: u32, fault: Option<u64>) -> String {
 
 /// What is not under control and what that means; the place is given when it is known.
 #[must_use]
-pub fn uncontrolled(what: &str, detail: &str, place: Option<&str>) -> String {
+pub fn uncontrolled(what: &Gap, detail: &str, place: Option<&str>) -> String {
     let about = if detail.is_empty() { String::new() } else { format!(" ({detail})") };
     let at = place.map_or_else(String::new, |place| format!(" at {place}"));
     match what {
-        "fork" => format!("`fork`{at}: the child process is not under control"),
-        "spawn" => format!("another program is started{at}: it is not under control"),
-        "client" => format!("the client is started{at}: it is not under control"),
-        "exec" => format!("`exec`{at}: the program that takes over is not under control"),
-        "blocked" => format!("a call blocks{at}: what it waits for is not known, others go on meanwhile"),
-        "busy" => format!("long work, or waiting, in code without instrumentation{at}: others go on meanwhile"),
-        "input" => format!("input{about}{at}: when it comes is not under control"),
-        "signal" => format!("signal from outside{about}{at}: when it comes is not under control"),
-        "signal-receiver" => {
+        Gap::Fork => format!("`fork`{at}: the child process is not under control"),
+        Gap::Spawn => format!("another program is started{at}: it is not under control"),
+        Gap::Client => format!("the client is started{at}: it is not under control"),
+        Gap::Exec => format!("`exec`{at}: the program that takes over is not under control"),
+        Gap::Blocked => format!("a call blocks{at}: what it waits for is not known, others go on meanwhile"),
+        Gap::Busy => format!("long work, or waiting, in code without instrumentation{at}: others go on meanwhile"),
+        Gap::Input => format!("input{about}{at}: when it comes is not under control"),
+        Gap::Signal => format!("signal from outside{about}{at}: when it comes is not under control"),
+        Gap::SignalReceiver => {
             format!("{detail} is sent to the process{at}: which of its threads takes it is not explored")
         }
-        "threads" => "there are threads that were not made by `pthread_create`: they are not under control".to_owned(),
-        "uninstrumented" => {
+        Gap::Threads => {
+            "there are threads that were not made by `pthread_create`: they are not under control".to_owned()
+        }
+        Gap::Uninstrumented => {
             format!("thread{about} started{at}: its code has no instrumentation, its accesses are not seen")
         }
-        "hidden-state" => format!("{detail}{at}: it uses state that other threads change, and that is not seen"),
-        "unseen-memory" => format!("{detail}{at}: what it does to memory of the program is not seen"),
-        "own-stack" => {
+        Gap::HiddenState => format!("{detail}{at}: it uses state that other threads change, and that is not seen"),
+        Gap::UnseenMemory => format!("{detail}{at}: what it does to memory of the program is not seen"),
+        Gap::OwnStack => {
             "a thread runs on a stack that the program provides: what else happens to that memory is not seen"
                 .to_owned()
         }
-        "kernel-state" => format!("{detail}{at}: it uses state of the kernel that is not seen"),
-        "random" => {
+        Gap::KernelState => format!("{detail}{at}: it uses state of the kernel that is not seen"),
+        Gap::Random => {
             format!("{}{at}: its result differs from execution to execution", or_else(detail, "a source of chance"))
         }
-        "alias" => {
+        Gap::Alias => {
             format!("{}{at}: memory that is there at two addresses is not seen as one", or_else(detail, "a mapping"))
         }
-        "library" => format!("{detail}{at}: its code has no instrumentation, its accesses are not seen"),
-        "assembler" => format!("inline assembler{about}{at}: what it does is not seen"),
-        "no-instrumentation" => format!("{detail}{at}: its instrumentation is switched off, its accesses are not seen"),
-        "system-call" => format!("{detail}{at}: what it does is not seen"),
-        "returned-local" => {
+        Gap::Library => format!("{detail}{at}: its code has no instrumentation, its accesses are not seen"),
+        Gap::Assembler => format!("inline assembler{about}{at}: what it does is not seen"),
+        Gap::NoInstrumentation => {
+            format!("{detail}{at}: its instrumentation is switched off, its accesses are not seen")
+        }
+        Gap::SystemCall => format!("{detail}{at}: what it does is not seen"),
+        Gap::ReturnedLocal => {
             format!(
                 "a local variable of another thread is used{at}, although its function or block may have ended: what \
                  its memory is then used for is not seen"
             )
         }
-        _ => format!("{}{at}: there is no model of it", if detail.is_empty() { what } else { detail }),
+        _ => format!("{}{at}: there is no model of it", or_else(detail, what.name())),
     }
 }
 
 /// What is not seen, in a few words without a place.
 #[must_use]
-pub fn unseen(what: &str, detail: &str) -> String {
+pub fn unseen(what: &Gap, detail: &str) -> String {
     match what {
-        "hidden-state" => format!("{detail} (hidden state)"),
-        "unseen-memory" => format!("memory of {detail}"),
-        "own-stack" => "memory of a stack that the program provides".to_owned(),
-        "kernel-state" if detail.is_empty() => "files that executions leave to each other".to_owned(),
-        "kernel-state" if detail == "links" => "files with several names".to_owned(),
-        "kernel-state" if detail == "fifos" => "FIFOs that executions share".to_owned(),
-        "kernel-state" if detail == "messages" => "messages of the kernel (inotify, netlink)".to_owned(),
-        "kernel-state" if detail == "processes" => "locks that other processes have too".to_owned(),
-        "kernel-state" if detail == "network" => "ports outside of the private network".to_owned(),
-        "kernel-state" if detail == "ports" => "ports that executions share".to_owned(),
-        "kernel-state" => format!("{detail} (state of the kernel)"),
-        "random" => format!("{} (differs from execution to execution)", or_else(detail, "a source of chance")),
-        "alias" => format!("{} (memory at two addresses)", or_else(detail, "a mapping")),
-        "signal-receiver" => format!("which thread takes {detail}"),
-        "assembler" if detail.is_empty() => "inline assembler".to_owned(),
-        "assembler" => format!("inline assembler {detail}"),
-        "no-instrumentation" => format!("{detail} (instrumentation switched off)"),
-        "returned-local" => {
+        Gap::HiddenState => format!("{detail} (hidden state)"),
+        Gap::UnseenMemory => format!("memory of {detail}"),
+        Gap::OwnStack => "memory of a stack that the program provides".to_owned(),
+        Gap::KernelState if detail.is_empty() => "files that executions leave to each other".to_owned(),
+        Gap::KernelState if detail == "links" => "files with several names".to_owned(),
+        Gap::KernelState if detail == "fifos" => "FIFOs that executions share".to_owned(),
+        Gap::KernelState if detail == "messages" => "messages of the kernel (inotify, netlink)".to_owned(),
+        Gap::KernelState if detail == "processes" => "locks that other processes have too".to_owned(),
+        Gap::KernelState if detail == "network" => "ports outside of the private network".to_owned(),
+        Gap::KernelState if detail == "ports" => "ports that executions share".to_owned(),
+        Gap::KernelState => format!("{detail} (state of the kernel)"),
+        Gap::Random => format!("{} (differs from execution to execution)", or_else(detail, "a source of chance")),
+        Gap::Alias => format!("{} (memory at two addresses)", or_else(detail, "a mapping")),
+        Gap::SignalReceiver => format!("which thread takes {detail}"),
+        Gap::Assembler if detail.is_empty() => "inline assembler".to_owned(),
+        Gap::Assembler => format!("inline assembler {detail}"),
+        Gap::NoInstrumentation => format!("{detail} (instrumentation switched off)"),
+        Gap::ReturnedLocal => {
             "use of another thread's local variable after its function or block may have ended".to_owned()
         }
         _ => detail.to_owned(),

@@ -2,6 +2,7 @@
 
 use crate::messages;
 use crate::text::{clean, count};
+use racehunter_finding::Gap;
 use racehunter_symbols::{Effect, Instrumentation};
 
 /// The libraries whose functions have models, each by itself.
@@ -23,7 +24,7 @@ pub fn seen(program: &Instrumentation) -> String {
         "" => format!("{name}: compiled without instrumentation"),
         file => format!("{name} ({file}): compiled without instrumentation"),
     };
-    let gap = |(effect, name): &(Effect, String)| messages::unseen(effect.name(), name);
+    let gap = |(effect, name): &(Effect, String)| messages::unseen(&Gap::named(effect.name()), name);
     list("not seen", program.plain.iter().map(plain).collect());
     list("calls", program.gaps.iter().map(gap).collect());
     let others = program.libraries.iter().filter(|name| !MODELLED.iter().any(|known| name.starts_with(known)));

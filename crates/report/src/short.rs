@@ -52,7 +52,7 @@ pub(crate) fn location(file: &str, line: u32, column: u32) -> Option<String> {
 
 /// One line about the campaign.
 pub(crate) fn summary(coverage: &Coverage, told: Told) -> String {
-    let note = |what: &Uncontrolled| if what.is_unseen() { "unseen" } else { "uncontrolled" };
+    let note = |what: &Uncontrolled| if what.what.is_unseen() { "unseen" } else { "uncontrolled" };
     let outside = coverage.uncontrolled.iter().map(|what| format!("note[{}]: {}\n", note(what), sentence(what)));
     let outside: String = outside.collect();
     let unclear = unclear(coverage).map_or_else(String::new, |why| format!("; {why}"));
@@ -68,7 +68,7 @@ pub(crate) fn sentence(what: &Uncontrolled) -> String {
 /// Everything that was not seen, by name and place, in one line; nothing when all was seen.
 pub(crate) fn not_seen(coverage: &Coverage) -> Option<String> {
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
-    for unseen in coverage.uncontrolled.iter().filter(|what| what.is_unseen()) {
+    for unseen in coverage.uncontrolled.iter().filter(|what| what.what.is_unseen()) {
         let name = messages::unseen(&unseen.what, &clean(&unseen.detail));
         let place = location(&unseen.file, unseen.line, 0);
         match all.iter_mut().find(|(known, _)| *known == name) {
@@ -106,7 +106,7 @@ pub(crate) fn unclear(coverage: &Coverage) -> Option<String> {
 /// What was explored, with the word that it deserves.
 pub(crate) fn explored(coverage: &Coverage, told: Told) -> String {
     let word = if is_proof(coverage, told) { "proved" } else { "explored" };
-    let is_unseen = coverage.finished && coverage.uncontrolled.iter().any(Uncontrolled::is_unseen);
+    let is_unseen = coverage.finished && coverage.uncontrolled.iter().any(|what| what.what.is_unseen());
     let unseen = if is_unseen { " (not all of it was seen)" } else { "" };
     format!("{word} {}{unseen}", extent(coverage))
 }

@@ -9,7 +9,7 @@ use crate::clock::DETECTS;
 use crate::shadow::{self, Access, SITE, Slot, bytes_of, code_of};
 use crate::thread::{CURRENT, Thread, thread};
 use crate::{Global, escapes, reports, server, sys};
-use racehunter_abi::Kind;
+use racehunter_abi::{Kind, ThreadId};
 use racehunter_machine::memory::Quarantine;
 
 unsafe extern "C" {
@@ -22,7 +22,7 @@ struct Freed {
     block: usize,
     size: usize,
     code: usize,
-    thread: u32,
+    thread: ThreadId,
 }
 
 /// Blocks in quarantine, at most.
@@ -44,7 +44,7 @@ unsafe fn protect(block: usize, size: usize, protection: usize) {
 
 /// The place of a block here identifies how its life ended.
 static QUARANTINE: Global<Quarantine<Freed, BLOCKS>> =
-    Global::new(Quarantine::new(Freed { block: 0, size: 0, code: 0, thread: 0 }));
+    Global::new(Quarantine::new(Freed { block: 0, size: 0, code: 0, thread: ThreadId::MAIN }));
 
 /// Bit of how memory ended: it was a thread's own, and the rest is the number of the thread.
 const OF_THREAD: u64 = 1 << 32;
@@ -119,8 +119,8 @@ pub(crate) unsafe fn used(address: usize, how: u64, last: Slot, me: Slot, access
         let Freed { size, code, thread, .. } = *(*QUARANTINE.ptr()).at(how as usize);
         reports::First { thread, code, kind: Kind::Free, size: 0, extra: size as u64 }
     } else {
-        let owner = thread((how & !OF_THREAD) as u32);
-        let start = if (*owner).number == 0 { server::main_function() } else { (*owner).start };
+        let owner = thread(ThreadId((how & !OF_THREAD) as u32));
+        let start = if (*owner).number == ThreadId::MAIN { server::main_function() } else { (*owner).start };
         let code = if last == 0 { start + 1 } else { code_of(last) };
         let size = bytes_of(last).count_ones() as u8;
         reports::First { thread: (*owner).number, code, kind: Kind::Exit, size, extra: 0 }
@@ -172,10 +172,10 @@ pub(crate) unsafe fn end_thread(t: *mut Thread, last: bool) {
         return;
     }
     let (storage, how) = (server::thread_storage().size + server::thread_storage().align, of_thread(t));
-    let tops = if (*t).number == 0 { [MAIN_TOP.get(), (*t).fs & !3] } else { [(*t).fs & !3, 0] };
+    let tops = if (*t).number == ThreadId::MAIN { [MAIN_TOP.get(), (*t).fs & !3] } else { [(*t).fs & !3, 0] };
     if last {
         let here = &raw const how as usize;
-        let top = if (*t).number == 0 { tops[0] } else { tops[0] - storage };
+        let top = if (*t).number == ThreadId::MAIN { tops[0] } else { tops[0] - storage };
         if here < top && top - here < MOST {
             shadow::end_used(here..top, here + GAP, GAP, top, ((*t).number, how));
         }
@@ -199,8 +199,11 @@ unsafe fn end_stack(t: *mut Thread, top: usize) -> usize {
     let bottom = deepest(t, top);
     // Below a large variable there may be nothing for long.
     let lowest = if bottom < top - MOST { bottom + GAP } else { lowest_frame(t, bottom, top) };
-    let own =
-        if (*t).number == 0 { LEAST } else { LEAST + server::thread_storage().size + server::thread_storage().align };
+    let own = if (*t).number == ThreadId::MAIN {
+        LEAST
+    } else {
+        LEAST + server::thread_storage().size + server::thread_storage().align
+    };
     shadow::end_used(bottom..top, lowest, GAP, lowest.min(top - own).max(bottom), ((*t).number, of_thread(t)))
 }
 
@@ -217,7 +220,7 @@ unsafe fn deepest(t: *const Thread, top: usize) -> usize {
         let known = sys::call(MINCORE, start, count * PAGE, there.as_mut_ptr() as usize, 0) == 0;
         known.then(|| there[..count].iter().position(|&there| there & 1 != 0).map(|first| start + first * PAGE))
     };
-    if (*t).number != 0 {
+    if (*t).number != ThreadId::MAIN {
         // The block of a stack has the thread's own data above `top`, and a guard page at its end.
         let end = (top.saturating_sub((*t).stack_size) + 3 * PAGE) & !(PAGE - 1);
         if end >= from {
@@ -243,7 +246,7 @@ unsafe fn deepest(t: *const Thread, top: usize) -> usize {
 pub(crate) unsafe fn end_main() -> usize {
     /// Of the stack that the system gives.
     const HALF: usize = 4 << 20;
-    let (t, top) = (thread(0), MAIN_TOP.get());
+    let (t, top) = (thread(ThreadId::MAIN), MAIN_TOP.get());
     if DETECTS.get() {
         (*t).ended_to = top;
         (*t).ended_from = end_stack(t, top);
@@ -256,7 +259,7 @@ pub(crate) unsafe fn end_main() -> usize {
 
 /// The memory of what `main` had on its stack is used for other things.
 pub(crate) unsafe fn leave_main() {
-    begin_thread(thread(0));
+    begin_thread(thread(ThreadId::MAIN));
 }
 
 /// The lowest frame of an instrumented function that the thread ever had, according to the shadow call stack: beyond

@@ -2,6 +2,8 @@
 //!
 //! An execution ends with its process, or, in an in-process loop, with [`rewind`].
 
+#![deny(unsafe_op_in_unsafe_fn)]
+
 use crate::{Global, sys};
 
 const SIZE: usize = 1 << 36;
@@ -19,7 +21,8 @@ static LASTING_END: Global<usize> = Global::new(0);
 /// Zeroed, 16-byte aligned memory.
 pub(crate) unsafe fn take(bytes: usize) -> *mut u8 {
     if START.get() == 0 {
-        let memory = sys::reserve(0, SIZE) as usize;
+        // SAFETY: new memory, wherever there is room.
+        let memory = unsafe { sys::reserve(0, SIZE) } as usize;
         assert!(memory != 0);
         START.set(memory);
         NEXT.set(memory);
@@ -35,7 +38,8 @@ pub(crate) unsafe fn take_lasting(bytes: usize) -> *mut u8 {
     const CHUNK: usize = 1 << 20;
     if LASTING.get() + bytes > LASTING_END.get() {
         let size = bytes.max(CHUNK);
-        LASTING.set(sys::reserve(0, size) as usize);
+        // SAFETY: as above.
+        LASTING.set(unsafe { sys::reserve(0, size) } as usize);
         assert!(LASTING.get() != 0);
         LASTING_END.set(LASTING.get() + size);
     }
@@ -63,10 +67,14 @@ pub(crate) unsafe fn rewind(mark: usize) {
     const LARGE: usize = 1 << 20;
     if used > LARGE {
         let page = (mark + 4095) & !4095;
-        core::ptr::write_bytes(mark as *mut u8, 0, page - mark);
-        sys::discard(page, (NEXT.get() - page + 4095) & !4095);
+        // SAFETY: the arena's own memory, which the caller gives back.
+        unsafe {
+            core::ptr::write_bytes(mark as *mut u8, 0, page - mark);
+            sys::discard(page, (NEXT.get() - page + 4095) & !4095);
+        }
     } else {
-        core::ptr::write_bytes(mark as *mut u8, 0, used);
+        // SAFETY: as above.
+        unsafe { core::ptr::write_bytes(mark as *mut u8, 0, used) };
     }
     NEXT.set(mark);
 }

@@ -8,7 +8,7 @@ use crate::shadow::{self, Access};
 use crate::sync::objects;
 use crate::thread::current;
 use crate::{escapes, free, log, rust, server};
-use racehunter_abi::Kind;
+use racehunter_abi::{EventNumber, Kind};
 
 const fn acquires(order: u32) -> bool {
     matches!(order, 1 | 2 | 4 | 5)
@@ -20,7 +20,7 @@ const fn releases(order: u32) -> bool {
 
 /// What an atomic operation does to memory, and to what the threads know of each other. It is counted already.
 unsafe fn atomic_access(
-    (n, is_point): (u64, bool),
+    (n, is_point): (EventNumber, bool),
     address: usize,
     size: usize,
     site: *mut u8,
@@ -44,7 +44,7 @@ unsafe fn atomic_access(
 /// The number of an atomic access that is about to happen, and whether it is a point. In trusted code, a read is a
 /// point only if the thread comes from other code: the value may change just before. All others are like accesses
 /// that are not points: counted, without a decision.
-unsafe fn turn(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize) -> (u64, bool) {
+unsafe fn turn(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize) -> (EventNumber, bool) {
     let is_quiet = is_quiet(site);
     let is_point = !is_quiet || kind != Kind::AtomicRead || !(*current()).in_whole;
     (*current()).in_whole = is_quiet;

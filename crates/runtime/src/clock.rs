@@ -1,6 +1,6 @@
 //! Vector clocks: what each thread knows of the others. The rules are those of [`racehunter_machine::ThreadClocks`].
 
-use crate::thread::{COUNT, CURRENT, Thread, current, thread};
+use crate::thread::{COUNT, CURRENT, Thread, current, thread, threads};
 use crate::{Global, annotations, arena, log, schedule, shadow};
 use racehunter_abi::{Escape, UNMODELLED_CLOCK, UNMODELLED_FUNCTION};
 use racehunter_machine::{ClockValue, ThreadClocks, ThreadId, join};
@@ -8,7 +8,7 @@ use racehunter_machine::{ClockValue, ThreadClocks, ThreadId, join};
 /// Clock of the running thread, in the form in which the shadow stores it (see [`crate::shadow`]).
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".data.racehunter")]
-pub(crate) static RH_EPOCH: Global<u64> = Global::new(shadow::epoch(ClockValue::FIRST.0, 0));
+pub(crate) static RH_EPOCH: Global<u64> = Global::new(shadow::epoch(ClockValue::FIRST, ThreadId::MAIN));
 
 const _: () = assert!(ClockValue::LAST.0 == shadow::LAST_CLOCK, "shadow words can express every clock");
 
@@ -56,7 +56,7 @@ impl SyncClock {
 unsafe fn clocks<'a>(t: *mut Thread) -> ThreadClocks<'a> {
     let entries = (*t).clock_entries as usize;
     ThreadClocks {
-        thread: ThreadId((*t).number),
+        thread: (*t).number,
         clock: core::slice::from_raw_parts_mut((*t).clock, entries),
         family: core::slice::from_raw_parts_mut((*t).family, entries),
     }
@@ -92,8 +92,8 @@ unsafe fn run_out() {
 /// Sets [`RH_EPOCH`] from the running thread's own entry, and what else the hooks know of it.
 pub(crate) unsafe fn load_epoch() {
     let number = CURRENT.get();
-    let own = *(*thread(number)).clock.add(number as usize);
-    RH_EPOCH.set(shadow::epoch(own, number));
+    let own = *(*thread(number)).clock.add(number.index());
+    RH_EPOCH.set(shadow::epoch(ClockValue(own), number));
     if own >= NEARLY_LAST {
         run_out();
     }
@@ -134,7 +134,7 @@ pub(crate) unsafe fn acquire_for(t: *mut Thread, clock: &SyncClock) {
 
 /// The running thread learns what all others have done.
 pub(crate) unsafe fn acquire_everything() {
-    for number in (0..COUNT.get()).filter(|&number| number != CURRENT.get()) {
+    for number in threads().filter(|&number| number != CURRENT.get()) {
         clocks(current()).acquire(entries((*thread(number)).clock));
     }
 }
@@ -238,8 +238,9 @@ pub(crate) unsafe fn join_thread(t: *mut Thread) {
 
 /// Everything so far happened before everything that follows. Between iterations of an in-process loop, by `main`.
 pub(crate) unsafe fn settle(threads: u32) {
-    let own = |number: u32| ClockValue(*(*thread(number)).clock.add(number as usize));
-    let of_main = own(0);
-    clocks(thread(0)).settle((0..threads).map(|number| if number == 0 { of_main } else { own(number) }));
+    let own = |number: ThreadId| ClockValue(*(*thread(number)).clock.add(number.index()));
+    let of_main = own(ThreadId::MAIN);
+    let last = |number| if number == ThreadId::MAIN { of_main } else { own(number) };
+    clocks(thread(ThreadId::MAIN)).settle((0..threads).map(ThreadId).map(last));
     load_epoch();
 }

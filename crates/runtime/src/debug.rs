@@ -6,6 +6,7 @@
 
 use crate::Global;
 use crate::thread::CURRENT;
+use racehunter_abi::EventNumber;
 
 /// The event to stop at, or the first one after it that can be stopped at.
 #[unsafe(no_mangle)]
@@ -14,10 +15,10 @@ pub(crate) static RH_STOP_AT: Global<u64> = Global::new(u64::MAX);
 
 /// The event `n` of the running thread is about to happen.
 #[inline(always)]
-pub(crate) unsafe fn reached(n: u64) -> u64 {
-    if n >= RH_STOP_AT.get() {
+pub(crate) unsafe fn reached(n: EventNumber) -> EventNumber {
+    if n.0 >= RH_STOP_AT.get() {
         RH_STOP_AT.set(u64::MAX);
-        rh_debug_stop(n, CURRENT.get());
+        rh_debug_stop(n.0, CURRENT.get().0);
     }
     n
 }
@@ -25,7 +26,7 @@ pub(crate) unsafe fn reached(n: u64) -> u64 {
 /// The execution is about to end other than by itself.
 pub(crate) unsafe fn ends(outcome: u32) {
     if crate::schedule::flags() & racehunter_abi::control::FLAG_DEBUG != 0 {
-        rh_debug_end(outcome, CURRENT.get());
+        rh_debug_end(outcome, CURRENT.get().0);
     }
 }
 

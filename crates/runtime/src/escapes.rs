@@ -3,9 +3,9 @@
 //! What calls the runtime (`fork`, input from outside) is logged where it happens; [`crate::reach`] handles
 //! uninstrumented code that the program calls.
 
-use crate::thread::{COUNT, CURRENT, LIVE, State, Thread, thread};
+use crate::thread::{COUNT, CURRENT, LIVE, State, Thread, thread, threads};
 use crate::{Global, afterlife, fiber, kernel, log, outcome, schedule, scopes, server, sys};
-use racehunter_abi::Escape;
+use racehunter_abi::{Escape, ThreadId};
 use racehunter_machine::memory;
 
 /// Bit per [`Escape`] that was logged already: each is logged once in an execution.
@@ -99,7 +99,7 @@ pub(crate) unsafe fn renumbered() {
     if COUNT.get() <= 1 {
         return;
     }
-    let running = CURRENT.get() + 1;
+    let running = CURRENT.get().0 + 1;
     match OPENS_FILES.get() {
         0 => OPENS_FILES.set(running),
         only if only != running => assume(Escape::Descriptors),
@@ -110,11 +110,11 @@ pub(crate) unsafe fn renumbered() {
 /// A thread is created. The C library would give it the handle, the stack and the thread-local variables of an ended
 /// one; here each thread has its own.
 pub(crate) unsafe fn created() {
-    let is_over = |number: u32| {
+    let is_over = |number: ThreadId| {
         let t = thread(number);
         (*t).state == State::Done && !(*t).internal && ((*t).joined || (*t).detached)
     };
-    if (1..COUNT.get()).any(is_over) {
+    if threads().skip(1).any(is_over) {
         assume(Escape::Reused);
     }
 }
@@ -134,14 +134,14 @@ pub(crate) unsafe fn touches(address: usize, code: usize) {
         return;
     }
     let main = afterlife::stack_of_main();
-    let of = |number: u32| {
+    let of = |number: ThreadId| {
         let t = thread(number);
-        if number == 0 { main.clone() } else { (*t).fs.saturating_sub((*t).stack_size)..(*t).fs }
+        if number == ThreadId::MAIN { main.clone() } else { (*t).fs.saturating_sub((*t).stack_size)..(*t).fs }
     };
     if of(CURRENT.get()).contains(&address) {
         return;
     }
-    let Some(owner) = (0..COUNT.get()).find(|&number| of(number).contains(&address)) else { return };
+    let Some(owner) = threads().find(|&number| of(number).contains(&address)) else { return };
     let t = thread(owner);
     (*t).used_by_others = memory::extended((*t).used_by_others, address, address + 1);
     let left = !(*t).foreign_stack && !matches!((*t).state, State::Done | State::Free) && fiber::was_left(t);
@@ -167,11 +167,11 @@ pub(crate) unsafe fn looked_at_clock() {
 
 /// The execution is about to end.
 pub(crate) unsafe fn look() {
-    let cut_short = |&number: &u32| {
+    let cut_short = |&number: &ThreadId| {
         let t = thread(number);
         !matches!((*t).state, State::Done | State::Free) && (number == CURRENT.get() || fiber::was_left(t))
     };
-    (1..COUNT.get()).filter(cut_short).for_each(|number| look_at(thread(number)));
+    threads().skip(1).filter(cut_short).for_each(|number| look_at(thread(number)));
     if server::is_worth_a_look() && kernel_threads_of_others() {
         log::escape(Escape::Threads, 0, 0, 0);
     }
@@ -185,7 +185,7 @@ pub(crate) unsafe fn look() {
 pub(crate) unsafe fn look_at(t: *mut Thread) {
     let did_something = (*t).code != 0 || !outcome::in_executable((*t).start);
     if did_something && (*(*t).stack).code == 0 {
-        log::escape(Escape::Uninstrumented, (*t).created_at, log::relative((*t).start) as usize, 0);
+        log::escape(Escape::Uninstrumented, (*t).created_at, log::relative((*t).start).0 as usize, 0);
     }
 }
 

@@ -11,6 +11,7 @@ use crate::{Global, clock, float, kernel, signals, sync, sys};
 use core::arch::global_asm;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering};
+use racehunter_abi::ThreadId;
 
 /// What is needed to reuse a fiber in an in-process loop: the stack below the trampoline's frame, as it was when the
 /// fiber was parked.
@@ -169,12 +170,12 @@ pub(crate) fn fs_base() -> usize {
 pub(crate) unsafe fn init(auxiliary_hwcap2: usize) {
     const HWCAP2_FSGSBASE: usize = 2;
     FSGSBASE.set(u8::from(auxiliary_hwcap2 & HWCAP2_FSGSBASE != 0));
-    (*thread(0)).fs = fs_base();
-    (*thread(0)).handle = fs_base();
+    (*thread(ThreadId::MAIN)).fs = fs_base();
+    (*thread(ThreadId::MAIN)).handle = fs_base();
 }
 
 /// Goes on with thread `to`. Returns when something switches back.
-pub(crate) unsafe fn switch_to(to: u32) {
+pub(crate) unsafe fn switch_to(to: ThreadId) {
     let from = thread(CURRENT.get());
     let next = thread(to);
     (*from).stack_top = __rh_stack.get();
@@ -274,7 +275,7 @@ static RUNS_PROGRAM: Global<bool> = Global::new(false);
 /// those that the first threads of an execution get. Where that would take events out of executions, it is not done.
 pub(crate) unsafe fn fill_pool(count: u32) -> bool {
     // Those that static constructors have made are in use.
-    for number in COUNT.get()..=count {
+    for number in (COUNT.get()..=count).map(ThreadId) {
         let t = thread(number);
         if !(*t).from_pool && !RUNS_PROGRAM.get() {
             let before = now();

@@ -8,17 +8,17 @@
 
 use crate::hooks::SITE_WATCHED;
 use crate::schedule::{self, decide_and_switch, now};
-use crate::thread::{__rh_stack, COUNT, CURRENT, Frame, State, Thread, current, make_ready, make_unready, thread};
+use crate::thread::{__rh_stack, CURRENT, Frame, State, Thread, current, make_ready, make_unready, thread, threads};
 use crate::{Global, annotations, escapes, log, modules, reports, server};
 use racehunter_abi::control::Hold;
-use racehunter_abi::{Cause, Kind, Record, Wait, callers_hash};
+use racehunter_abi::{Cause, EventNumber, Kind, Record, ThreadId, Wait, callers_hash};
 use racehunter_machine::memory::{Block, overlap};
 use racehunter_walk::Sampler;
 
 /// An access that is about to happen.
 #[derive(Clone, Copy)]
 struct Access {
-    thread: u32,
+    thread: ThreadId,
     code: usize,
     address: usize,
     size: usize,
@@ -39,14 +39,19 @@ struct Watch {
     patience: u64,
     sampler: Sampler,
     held: Option<Access>,
-    since: u64,
+    since: EventNumber,
 }
 
 /// Whether accesses must be checked.
 #[unsafe(link_section = ".data.racehunter")]
 static ACTIVE: Global<bool> = Global::new(false);
-static WATCH: Global<Watch> =
-    Global::new(Watch { holds: [Hold::NONE; 2], patience: 0, sampler: Sampler::NONE, held: None, since: 0 });
+static WATCH: Global<Watch> = Global::new(Watch {
+    holds: [Hold::NONE; 2],
+    patience: 0,
+    sampler: Sampler::NONE,
+    held: None,
+    since: EventNumber::START,
+});
 
 /// Takes what the plan describes.
 pub(crate) unsafe fn begin() {
@@ -55,10 +60,10 @@ pub(crate) unsafe fn begin() {
     let active = sampler.is_active() || holds.iter().any(|hold| hold.code != 0);
     ACTIVE.set(active);
     if active {
-        *WATCH.ptr() = Watch { holds, patience: (*slot).patience, sampler, held: None, since: 0 };
+        *WATCH.ptr() = Watch { holds, patience: (*slot).patience, sampler, held: None, since: EventNumber::START };
         // A conflicting access need not be at a place that is known to be shared.
         modules::flag_all(SITE_WATCHED);
-        for number in 0..COUNT.get() {
+        for number in threads() {
             (*thread(number)).described = [0; 2];
         }
     }
@@ -100,7 +105,7 @@ pub(crate) unsafe fn before(address: usize, size: usize, kind: Kind, site: u32, 
 }
 
 unsafe fn hold(t: *mut Thread, address: usize) {
-    let n = now() + 1;
+    let n = now().next();
     (*t).pending = Wait::Partner;
     (*t).object = address;
     make_unready(t, State::Blocked);
@@ -115,7 +120,7 @@ unsafe fn hold(t: *mut Thread, address: usize) {
 
 /// No other thread can run, or only by letting time pass: the held thread continues, if there is one. It waits
 /// through sleeps and time-outs, but not for ever.
-pub(crate) unsafe fn give_up(time_can_pass: bool) -> Option<u32> {
+pub(crate) unsafe fn give_up(time_can_pass: bool) -> Option<ThreadId> {
     let watch = WATCH.ptr();
     let held = (*watch).held.filter(|_| !time_can_pass || now() >= until())?;
     release();
@@ -123,13 +128,16 @@ pub(crate) unsafe fn give_up(time_can_pass: bool) -> Option<u32> {
 }
 
 /// The event before which the held thread continues, if there is one.
-pub(crate) unsafe fn until() -> u64 {
+pub(crate) unsafe fn until() -> EventNumber {
     let watch = WATCH.ptr();
-    if !is_holding() { u64::MAX } else { (*watch).since.saturating_add((*watch).patience).saturating_add(1) }
+    if !is_holding() {
+        return EventNumber::NEVER;
+    }
+    EventNumber((*watch).since.0.saturating_add((*watch).patience).saturating_add(1))
 }
 
 /// The others have used up their events: the held thread continues before event `n`.
-pub(crate) unsafe fn expires(n: u64) -> Option<u32> {
+pub(crate) unsafe fn expires(n: EventNumber) -> Option<ThreadId> {
     let held = (*WATCH.ptr()).held.filter(|_| is_active() && n >= until())?;
     release();
     Some(held.thread)
@@ -151,7 +159,7 @@ pub(crate) unsafe fn is_holding() -> bool {
 }
 
 /// The plan chooses this thread. If it is held here, it also waited in vain in the execution that the plan repeats.
-pub(crate) unsafe fn let_go(number: u32) -> bool {
+pub(crate) unsafe fn let_go(number: ThreadId) -> bool {
     let is_held = is_active() && (*WATCH.ptr()).held.is_some_and(|held| held.thread == number);
     if is_held {
         release();
@@ -181,7 +189,7 @@ unsafe fn tell(first: &Access, second: &Access) {
     for (access, kind) in [(first, Kind::RaceFirst), (second, Kind::RaceSecond)] {
         let t = thread(access.thread);
         log::put(Record {
-            index: now() + 1,
+            index: now().next(),
             code: log::relative(access.code),
             object: first.address.max(second.address) as u64,
             thread: access.thread,
@@ -207,7 +215,7 @@ unsafe fn described(access: &Access) -> bool {
     let mut found = false;
     for i in 0..2 {
         let hold = (*watch).holds[i];
-        if hold.code == code && (hold.path == 0 || hold.path == (*t).path) && called_from(&hold) {
+        if hold.code == code.0 && (hold.path == 0 || hold.path == (*t).path) && called_from(&hold) {
             (*t).described[i] += 1;
             found |= (*t).described[i] == hold.nth;
         }
@@ -229,7 +237,7 @@ unsafe fn called_from(hold: &Hold) -> bool {
                 frame = frame.sub(1);
                 *frame
             };
-            log::relative(code)
+            log::relative(code).0
         })
     });
     let hash = callers_hash(callers.take(hold.depth as usize));

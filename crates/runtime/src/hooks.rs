@@ -11,7 +11,7 @@ use crate::thread::{__rh_stack, CURRENT, current};
 use crate::{Global, annotations, atomics, escapes, free, hold, log, memory, scopes, server, track, tsan, values};
 use core::arch::global_asm;
 use racehunter_abi::control::{FLAG_STACKS, SITE_POINT};
-use racehunter_abi::{Kind, Record};
+use racehunter_abi::{EventNumber, Kind, Record};
 
 /// Bit of a site's flag byte, in this process only: every access is checked, for watched memory and for held threads.
 pub(crate) const SITE_WATCHED: u8 = 2;
@@ -158,7 +158,7 @@ unsafe fn pause(address: usize, size: usize, site: *const u8, kind: Kind, code: 
 }
 
 pub(crate) unsafe fn log_access(
-    index: u64,
+    index: EventNumber,
     address: usize,
     size: usize,
     site: *const u8,

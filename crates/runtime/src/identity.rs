@@ -4,6 +4,8 @@
 //! thread creates its children in the same order. A program that hands work to any free thread of a pool knows
 //! better.
 
+#![deny(unsafe_op_in_unsafe_fn)]
+
 use crate::thread::{CURRENT, current};
 use crate::{log, schedule};
 use racehunter_abi::{Kind, Record, path_of_id};
@@ -15,7 +17,10 @@ unsafe extern "C" fn racehunter_thread_id(id: u64) {
         return;
     }
     let path = path_of_id(id);
-    (*current()).path = path;
     let (index, thread) = (schedule::now(), CURRENT.get());
-    log::put(Record { index, object: path, thread, kind: Kind::Numbered, ..Record::default() });
+    // SAFETY: the running thread has an entry, and it alone enters the runtime.
+    unsafe {
+        (*current()).path = path;
+        log::put(Record { index, object: path, thread, kind: Kind::Numbered, ..Record::default() });
+    }
 }

@@ -106,7 +106,7 @@ unsafe fn drain() {
         left = if schedule::switches() == seen { left - 1 } else { MOST };
         seen = schedule::switches();
         if left == 0 {
-            outcome::diverged(schedule::now() + 1);
+            outcome::diverged(schedule::now().next());
         }
     }
 }

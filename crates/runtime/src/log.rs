@@ -5,7 +5,7 @@ use crate::{Global, schedule, server, sys, track, values};
 use racehunter_abi::control::{
     Checksum, FLAG_SELECTIVE, FLAG_STACKS, LOG_RECORDS, NOTE_LOG_FULL, NOTE_UNCONTROLLED, STACK_WORDS,
 };
-use racehunter_abi::{Escape, Kind, Record};
+use racehunter_abi::{CodeAddress, Escape, EventNumber, Kind, Record};
 use racehunter_machine::MAX_HELD;
 
 /// Frames of one call stack, at most.
@@ -184,7 +184,7 @@ unsafe fn make_room(next: *mut Record) -> bool {
 }
 
 /// A record of the running thread's event `index`.
-pub(crate) unsafe fn event(kind: Kind, index: u64, object: usize, extra: u64, detail: u8) {
+pub(crate) unsafe fn event(kind: Kind, index: EventNumber, object: usize, extra: u64, detail: u8) {
     if leaves_out(kind, object) {
         return;
     }
@@ -222,9 +222,9 @@ pub(crate) unsafe fn escape(what: Escape, code: usize, object: usize, extra: u64
 }
 
 /// Code addresses inside the executable are logged relative to it, so that they mean the same in every run.
-pub(crate) fn relative(code: usize) -> u64 {
+pub(crate) fn relative(code: usize) -> CodeAddress {
     let (start, end) = server::executable();
-    if (start..end).contains(&code) { (code - start) as u64 } else { code as u64 }
+    CodeAddress(if (start..end).contains(&code) { (code - start) as u64 } else { code as u64 })
 }
 
 /// Stores the call stack and the held locks of a thread; 0 if there is no room.
@@ -241,12 +241,12 @@ pub(crate) unsafe fn stack_of(t: *mut Thread) -> u32 {
     let words = server::stack_area().add(at);
     let mut frames = 0;
     if (*t).code != 0 {
-        *words.add(2) = relative((*t).code);
+        *words.add(2) = relative((*t).code).0;
         frames = 1;
     }
     frames_of(t, |code| {
         if frames < MAX_FRAMES {
-            *words.add(2 + frames) = relative(code);
+            *words.add(2 + frames) = relative(code).0;
             frames += 1;
         }
         frames < MAX_FRAMES

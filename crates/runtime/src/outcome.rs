@@ -3,14 +3,17 @@
 use crate::io::client;
 use crate::signals::{self, fault};
 use crate::sync::{interpose, owner};
-use crate::thread::{COUNT, CURRENT, INTERNAL, LIVE, State, current, thread};
+use crate::thread::{COUNT, CURRENT, INTERNAL, LIVE, State, current, me, thread, threads};
 use crate::{Global, constructors, debug, endings, escapes, log, rust, schedule, server, start, sys, timers, values};
 use core::ffi::{CStr, c_char};
 use racehunter_abi::control::{
     FLAG_SELECTIVE, MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
     OUTCOME_EXITED, OUTCOME_SNAPSHOT, OUTCOME_UNKNOWN, STATE_DONE, STATE_RUNNING,
 };
-use racehunter_abi::{Cause, Escape, Kind, Record, UNMODELLED_FUNCTION, UNMODELLED_SECOND_EXIT, Wait, detail};
+use racehunter_abi::{
+    Cause, Escape, EventNumber, Kind, Record, UNMODELLED_FUNCTION, UNMODELLED_SECOND_EXIT, Wait, detail,
+};
+use racehunter_machine::Owner;
 
 /// Exit status of a process that the runtime ended itself; the controller reads the slot instead.
 const ENDED_BY_RUNTIME: i32 = 77;
@@ -42,10 +45,10 @@ unsafe fn write(outcome: u32) {
     start::is_over();
     let slot = server::slot();
     (*slot).outcome = outcome;
-    (*slot).events = schedule::now();
+    (*slot).events = schedule::now().0;
     (*slot).switch_total = schedule::switches();
     (*slot).threads = COUNT.get();
-    (*slot).current = CURRENT.get();
+    (*slot).current = CURRENT.get().0;
     if !(*current()).held.is_empty() {
         (*slot).notes |= NOTE_LOCK_HELD;
     }
@@ -69,7 +72,7 @@ unsafe fn write(outcome: u32) {
 /// waiting.
 unsafe fn thread_states(outcome: u32) {
     let running = CURRENT.get();
-    let others = (0..COUNT.get()).filter(|&n| n != running);
+    let others = threads().filter(|&n| n != running);
     for number in core::iter::once(running).chain(others) {
         let t = thread(number);
         // A timer that waits for its time has no part in anything.
@@ -103,8 +106,8 @@ pub(crate) unsafe fn finish(outcome: u32) -> ! {
 }
 
 /// The plan cannot be followed.
-pub(crate) unsafe fn diverged(n: u64) -> ! {
-    (*server::slot()).diverged_at = n;
+pub(crate) unsafe fn diverged(n: EventNumber) -> ! {
+    (*server::slot()).diverged_at = n.0;
     finish(OUTCOME_DIVERGED)
 }
 
@@ -121,9 +124,9 @@ pub(crate) unsafe fn cuts_off() -> bool {
     schedule::running() && (LIVE.get() > INTERNAL.get() + 1 || timers::is_any_set())
 }
 
-/// Number + 1 of the thread that ends the program: it runs the `atexit` functions and destructors.
+/// The thread that ends the program: it runs the `atexit` functions and destructors.
 #[unsafe(link_section = ".data.racehunter")]
-static ENDING: Global<u32> = Global::new(0);
+static ENDING: Global<Owner> = Global::new(Owner::NONE);
 
 /// `main` has returned, or `exit` was called. Only one thread runs the `atexit` functions.
 pub(crate) unsafe fn before_end(code: usize) {
@@ -131,15 +134,13 @@ pub(crate) unsafe fn before_end(code: usize) {
         return;
     }
     others_first(code);
-    let me = CURRENT.get() + 1;
-    if ENDING.get() == 0 {
-        ENDING.set(me);
-    }
-    if ENDING.get() != me && endings::are_there() {
+    let first = ENDING.get().thread().unwrap_or(me());
+    ENDING.set(Owner::of(first));
+    if first != me() && endings::are_there() {
         log::escape(Escape::Unmodelled, code, (UNMODELLED_FUNCTION + UNMODELLED_SECOND_EXIT) as usize, 0);
     }
-    while ENDING.get() != me {
-        schedule::wait_after(Wait::Join, ENDING.get() as usize - 1, None, Cause::Blocked);
+    while first != me() {
+        schedule::wait_after(Wait::Join, first.index(), None, Cause::Blocked);
     }
 }
 

@@ -3,6 +3,8 @@
 //! A fork copies the page tables of the process: with a gigabyte in pages of 4 KiB that takes longer than most
 //! executions. So before the first fork the server has the kernel put together what is dense and large, once.
 
+#![deny(unsafe_op_in_unsafe_fn)]
+
 use crate::world::copies;
 use crate::world::paths::{HERE, OPENAT};
 use crate::{arena, sys};
@@ -16,12 +18,15 @@ const LARGEST: usize = 1 << 36;
 
 /// Asks the kernel to use large pages wherever three quarters of one are already in memory.
 pub(crate) unsafe fn gather() {
-    copies::each_mapping(|line| {
-        if let Some(mapping) = Mapping::read(line).filter(is_worth_it) {
-            gather_mapping(mapping.start, mapping.end - mapping.start);
-        }
-        true
-    });
+    // SAFETY: no other thread runs before `main`, so the mappings stay what they are.
+    unsafe {
+        copies::each_mapping(|line| {
+            if let Some(mapping) = Mapping::read(line).filter(is_worth_it) {
+                gather_mapping(mapping.start, mapping.end - mapping.start);
+            }
+            true
+        });
+    }
 }
 
 /// Whether a mapping is private memory of the program, of a size for which large pages are worth it.
@@ -35,13 +40,15 @@ unsafe fn gather_mapping(start: usize, len: usize) {
     let mut at = (start + LARGE_PAGE - 1) & !(LARGE_PAGE - 1);
     while at < end {
         let mut last = at;
-        while last < end && is_dense(last) {
+        // SAFETY: all of it is mapped, as the caller says.
+        while last < end && unsafe { is_dense(last) } {
             last += LARGE_PAGE;
         }
         if last > at {
             const COLLAPSE: usize = 25;
             // Kernels that do not know it refuse, and all stays as it is.
-            sys::call(sys::MADVISE, at, last - at, COLLAPSE, 0);
+            // SAFETY: changes no contents.
+            unsafe { sys::call(sys::MADVISE, at, last - at, COLLAPSE, 0) };
         }
         at = last + LARGE_PAGE;
     }
@@ -51,8 +58,9 @@ unsafe fn gather_mapping(start: usize, len: usize) {
 unsafe fn is_dense(at: usize) -> bool {
     const MINCORE: usize = 27;
     let mut present = [0_u8; LARGE_PAGE / PAGE];
-    sys::call(MINCORE, at, LARGE_PAGE, present.as_mut_ptr() as usize, 0) == 0
-        && present.iter().filter(|&&page| page & 1 != 0).count() * 4 >= present.len() * 3
+    // SAFETY: the kernel writes a byte for each page of a large one.
+    let error = unsafe { sys::call(MINCORE, at, LARGE_PAGE, present.as_mut_ptr() as usize, 0) };
+    error == 0 && present.iter().filter(|&&page| page & 1 != 0).count() * 4 >= present.len() * 3
 }
 
 /// Makes copies of this process inherit the page tables of code and constants. A fork leaves them out for mappings that can be
@@ -62,19 +70,24 @@ pub(crate) unsafe fn keep_files() {
     const PREAD64: usize = 17;
     const PWRITE64: usize = 18;
     const READ_WRITE: usize = 2;
-    let memory = sys::call(OPENAT, HERE as isize as usize, c"/proc/self/mem".as_ptr() as usize, READ_WRITE, 0);
+    let path = c"/proc/self/mem".as_ptr() as usize;
+    // SAFETY: the path ends with a zero byte.
+    let memory = unsafe { sys::call(OPENAT, HERE as isize as usize, path, READ_WRITE, 0) };
     if memory < 0 {
         return;
     }
-    copies::each_mapping(|line| {
-        let mut byte = 0_u8;
-        let at = &raw mut byte as usize;
-        if let Some(mapping) = Mapping::read(line).filter(Mapping::is_constant_file)
-            && sys::call(PREAD64, memory as usize, at, 1, mapping.start) == 1
-        {
-            sys::call(PWRITE64, memory as usize, at, 1, mapping.start);
-        }
-        true
-    });
-    sys::call(sys::CLOSE, memory as usize, 0, 0, 0);
+    // SAFETY: each byte is overwritten with itself, and no other thread runs before `main`.
+    unsafe {
+        copies::each_mapping(|line| {
+            let mut byte = 0_u8;
+            let at = &raw mut byte as usize;
+            if let Some(mapping) = Mapping::read(line).filter(Mapping::is_constant_file)
+                && sys::call(PREAD64, memory as usize, at, 1, mapping.start) == 1
+            {
+                sys::call(PWRITE64, memory as usize, at, 1, mapping.start);
+            }
+            true
+        });
+        sys::call(sys::CLOSE, memory as usize, 0, 0, 0);
+    }
 }

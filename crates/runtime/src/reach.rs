@@ -112,7 +112,7 @@ pub(crate) unsafe extern "C" fn reached_through(function: usize, code: usize) {
         return;
     }
     *told = (function, code);
-    log::escape(Escape::Foreign, code, log::relative(function) as usize, 0);
+    log::escape(Escape::Foreign, code, log::relative(function).0 as usize, 0);
 }
 
 /// The program hands over a function of its own that others call later: the first function of a thread, a signal handler. Or the
@@ -123,7 +123,7 @@ pub(crate) unsafe fn handed(function: usize, code: usize) {
     }
     note_replaced();
     if is_unseen(function) {
-        log::escape(Escape::Foreign, code, log::relative(function) as usize, 0);
+        log::escape(Escape::Foreign, code, log::relative(function).0 as usize, 0);
     }
 }
 
@@ -165,7 +165,7 @@ pub(crate) unsafe fn note_replaced() {
     }
     REPLACED_LOGGED.set(true);
     for &function in (*REPLACED_BY.ptr()).iter().filter(|&&function| function != 0 && !hides_nothing(function)) {
-        log::escape(Escape::Foreign, function + 1, log::relative(function) as usize, 0);
+        log::escape(Escape::Foreign, function + 1, log::relative(function).0 as usize, 0);
     }
 }
 

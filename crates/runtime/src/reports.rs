@@ -4,7 +4,7 @@ use crate::shadow::{ATOMIC, Access, RH_CODES, Slot, bytes_of, code_of, thread_of
 use crate::thread::{CURRENT, current};
 use crate::{Global, annotations, escapes, log, modules, outcome, schedule, server};
 use racehunter_abi::control::{FLAG_INFER_NOTHING, FLAG_STOP_AT_RACE, OUTCOME_RACE, SITE_POINT};
-use racehunter_abi::{Kind, Record};
+use racehunter_abi::{Kind, Record, ThreadId};
 
 /// Pairs of places that were already logged in this execution.
 static SEEN: Global<[(usize, usize); SEEN_PAIRS]> = Global::new([(0, 0); SEEN_PAIRS]);
@@ -22,7 +22,7 @@ pub(crate) unsafe fn reset() {
 
 /// The earlier half of a pair.
 pub(crate) struct First {
-    pub thread: u32,
+    pub thread: ThreadId,
     pub code: usize,
     pub kind: Kind,
     pub size: u8,

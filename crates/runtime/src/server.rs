@@ -5,25 +5,34 @@
 //! default schedule.
 
 mod children;
+mod observation;
+mod region;
 
 pub(crate) use children::{Status, asks_again, fan_out, has_slot, run_in_copy, take_back, wait_for};
+pub(crate) use observation::{has_begun, hush, is_hushed, observes, speak, stop_observing, watches};
+pub(crate) use region::{
+    header, is_own_memory, is_selective, library, log_area, selected_sites, site_flags, slot, slot_at, stack_area,
+    switch_area,
+};
 
 use crate::sync::{keys, real};
-use crate::thread::{__rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread};
+use crate::thread::{
+    __rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread, threads,
+};
 use crate::{
-    Global, afterlife, annotations, clock, constructors, fiber, free, hooks, io, kernel, log, modules, outcome, pages,
+    Global, afterlife, annotations, clock, constructors, fiber, free, io, kernel, log, modules, outcome, pages,
     schedule, shadow, sites, start, sys, time, timers, watchdog,
     world::{copies, early, view},
 };
 use core::ffi::c_char;
 use racehunter_abi::control::{
     ANSWER_FD, BACKEND_THREADS, CHECKED_OUTPUT, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_SELECTIVE, FLAG_VALUES,
-    Header, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS,
-    REGION_FD, REGION_SIZE, REQUEST_FD, SELECTED, SELECTED_OFFSET, SHARED_FILES, SHARED_NETWORK, SITE_POINT,
-    SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
+    Header, LOG_RECORDS, MAGIC, OBSERVE_POINTS, REGION_FD, REGION_SIZE, REQUEST_FD, SHARED_FILES, SHARED_NETWORK,
+    SLOTS, STATE_NO_ROOM, STATE_RUNNING, Slot, Trouble,
 };
-use racehunter_abi::{FORMAT_VERSION, Record, Switch};
+use racehunter_abi::{FORMAT_VERSION, ThreadId};
 use racehunter_machine::ClockValue;
+use region::{REGION, SLOT};
 
 unsafe extern "C" {
     static __executable_start: u8;
@@ -39,19 +48,10 @@ unsafe extern "C" {
 static NOTE: [u32; 6] = [5, 4, 1, u32::from_le_bytes(*b"RcHn"), 0, FORMAT_VERSION];
 
 #[unsafe(link_section = ".data.racehunter")]
-static REGION: Global<*mut u8> = Global::new(core::ptr::null_mut());
-#[unsafe(link_section = ".data.racehunter")]
-static SLOT: Global<u32> = Global::new(0);
-#[unsafe(link_section = ".data.racehunter")]
 static FLAGS_EPOCH: Global<u32> = Global::new(0);
 /// Whether this process may accept requests itself.
 #[unsafe(link_section = ".data.racehunter")]
 static ACCEPTS: Global<bool> = Global::new(true);
-#[unsafe(link_section = ".data.racehunter")]
-static WATCH: Global<(usize, usize)> = Global::new((0, 0));
-/// Stands in for the slot of a program that runs without a controller.
-static NO_SLOT: Global<core::mem::MaybeUninit<Slot>> = Global::new(core::mem::MaybeUninit::zeroed());
-
 /// Threads that are kept ready, at most, whatever the region says.
 const MOST_READY: u32 = 256;
 
@@ -75,80 +75,15 @@ pub(crate) fn thread_storage() -> ThreadStorage {
     STORAGE.get()
 }
 
-pub(crate) fn header() -> *mut Header {
-    REGION.get() as *mut Header
-}
-
-pub(crate) fn slot() -> *mut Slot {
-    if REGION.get().is_null() {
-        return NO_SLOT.ptr() as *mut Slot;
-    }
-    slot_at(SLOT.get())
-}
-
-pub(crate) fn slot_at(index: u32) -> *mut Slot {
-    (REGION.get().wrapping_add(SLOTS_OFFSET) as *mut Slot).wrapping_add(index as usize)
-}
-
-/// Whether an address is in what the controller and executions share.
-pub(crate) fn is_own_memory(address: usize) -> bool {
-    let region = REGION.get() as usize;
-    (region..region + REGION_SIZE).contains(&address)
-        || early::is_own_memory(address)
-        || start::is_own_memory(address)
-        || sites::is_own_memory(address)
-}
-
-pub(crate) fn switch_area() -> *const Switch {
-    REGION.get().wrapping_add(SWITCHES_OFFSET) as *const Switch
-}
-
-pub(crate) fn stack_area() -> *mut u64 {
-    REGION.get().wrapping_add(STACKS_OFFSET) as *mut u64
-}
-
-/// The flags of sites, as the controller wants them.
-pub(crate) fn site_flags() -> *const u8 {
-    REGION.get().wrapping_add(SITES_OFFSET)
-}
-
-/// The sites that the plan of the current slot tracks.
-pub(crate) unsafe fn selected_sites() -> &'static [u32] {
-    let area = REGION.get().wrapping_add(SELECTED_OFFSET) as *const u32;
-    let (first, count) = ((*slot()).selected as usize, (*slot()).selected_count as usize);
-    core::slice::from_raw_parts(area.add(first.min(SELECTED)), count.min(SELECTED - first.min(SELECTED)))
-}
-
-/// Whether the plan tracks few sites only.
-pub(crate) unsafe fn is_selective() -> bool {
-    (*slot()).flags & FLAG_SELECTIVE != 0
-}
-
-/// An entry of the table of libraries that were loaded late.
-pub(crate) fn library(index: usize) -> *mut Library {
-    (REGION.get().wrapping_add(LIBRARIES_OFFSET) as *mut Library).wrapping_add(index)
-}
-
-pub(crate) fn log_area() -> *mut Record {
-    REGION.get().wrapping_add(LOG_OFFSET) as *mut Record
-}
-
 /// Code of the executable: first address and the one behind the last.
 pub(crate) fn executable() -> (usize, usize) {
     (&raw const __executable_start as usize, &raw const etext as usize)
 }
 
-/// Whether the plan watches any of these bytes.
-#[inline]
-pub(crate) fn watches(address: usize, size: usize) -> bool {
-    let (start, end) = WATCH.get();
-    address < end && start < address + size
-}
-
 /// Makes the main thread known. The first thing that happens in the process.
 pub(crate) unsafe fn early_init() {
     const HWCAP2: usize = 26;
-    let main = prepare(0);
+    let main = prepare(ThreadId::MAIN);
     COUNT.set(1);
     LIVE.set(1);
     make_ready(main);
@@ -456,55 +391,12 @@ unsafe fn begin_slot() {
     time::reset();
     watchdog::begin();
     log::begin();
-    OBSERVES.set((*slot).observe != OBSERVE_POINTS);
-    if OBSERVES.get() {
-        modules::flag_all(SITE_POINT);
-    }
-    if (*slot).observe == OBSERVE_CODE {
-        hooks::__rh_tracing.set(1);
-    }
-    let (start, size) = ((*slot).watch as usize, (*slot).watch_size as usize);
-    WATCH.set((start, start + size));
-    // Values are read at the next access, so every access is checked.
-    if size != 0 || (*slot).flags & FLAG_VALUES != 0 {
-        modules::flag_all(hooks::SITE_WATCHED);
-    }
-    if is_selective() {
-        modules::select_sites();
-    }
-    HUSHED.set(false);
+    observation::begin();
     start::begin();
     if !start::may_stay() {
         hush();
     }
     schedule::begin();
-}
-
-/// Whether plain accesses are only counted at the moment.
-#[unsafe(link_section = ".data.racehunter")]
-static HUSHED: Global<bool> = Global::new(false);
-
-pub(crate) fn is_hushed() -> bool {
-    HUSHED.get()
-}
-
-/// Plain accesses are only counted up to the event that the plan says, if that is worthwhile. Returns whether it is.
-pub(crate) unsafe fn hush() -> bool {
-    /// Fewer events take less time than to set all flags twice.
-    const WORTH: u64 = 2000;
-    let slot = slot();
-    let looks = (*slot).watch_size != 0 || (*slot).flags & (FLAG_VALUES | FLAG_SELECTIVE) != 0;
-    HUSHED.set((*slot).log_from > WORTH && !looks && (*slot).observe != OBSERVE_CODE);
-    if HUSHED.get() {
-        modules::hush();
-    }
-    HUSHED.get()
-}
-
-/// From now on they are points again.
-pub(crate) unsafe fn speak() {
-    HUSHED.set(false);
-    modules::speak();
 }
 
 /// The process that has started the server, and its group.
@@ -515,38 +407,6 @@ static CONTROLLER: Global<[i32; 2]> = Global::new([0; 2]);
 pub(crate) fn is_controller(id: i32) -> bool {
     let [process, group] = CONTROLLER.get();
     process > 0 && (id == process || group > 1 && id == -group)
-}
-
-/// Whether accesses are logged that are not points.
-#[unsafe(link_section = ".data.racehunter")]
-static OBSERVES: Global<bool> = Global::new(false);
-
-pub(crate) fn observes() -> bool {
-    OBSERVES.get()
-}
-
-/// Until the first thread is created, logs only accesses at points: those of a single thread are not shared. False if
-/// all of them are asked for.
-pub(crate) unsafe fn stop_observing() -> bool {
-    let plain = (*slot()).watch_size == 0 && (*slot()).flags & (FLAG_VALUES | FLAG_SELECTIVE) == 0;
-    if (*slot()).observe != OBSERVE_ALL || !plain {
-        return false;
-    }
-    OBSERVES.set(false);
-    modules::unflag_all();
-    true
-}
-
-/// The first thread is about to be created.
-pub(crate) unsafe fn has_begun() {
-    if REGION.get().is_null() {
-        return;
-    }
-    (*header()).begun = SLOT.get() + 1;
-    if (*slot()).observe == OBSERVE_ALL && !OBSERVES.get() {
-        OBSERVES.set(true);
-        modules::flag_all(SITE_POINT);
-    }
 }
 
 /// Whether this process runs executions for a controller.
@@ -644,7 +504,7 @@ pub(crate) unsafe fn leave() {
     }
     REGION.set(core::ptr::null_mut());
     clock::detect(false);
-    for number in (0..COUNT.get()).filter(|&number| number != CURRENT.get()) {
+    for number in threads().filter(|&number| number != CURRENT.get()) {
         make_unready(thread(number), State::Done);
     }
     LIVE.set(1);

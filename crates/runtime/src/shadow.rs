@@ -16,7 +16,8 @@ mod bytes;
 use crate::clock::{DETECTS, RH_DETECT, RH_EPOCH, RH_FAMILY};
 use crate::thread::{CURRENT, current};
 use crate::{Global, afterlife, hooks, modules, reports, sites, sys};
-use racehunter_abi::Kind;
+use racehunter_abi::{Kind, ThreadId};
+use racehunter_machine::ClockValue;
 
 /// Shadow of 4 bytes.
 #[repr(C)]
@@ -52,8 +53,8 @@ const ENDED: u64 = !0 << (CLOCK_SHIFT - 2);
 pub(crate) const LAST_CLOCK: u32 = 0xff_fffe;
 
 /// The part of a slot that is the same for everything that a thread does between two releases.
-pub(crate) const fn epoch(clock: u32, thread: u32) -> u64 {
-    (clock as u64) << CLOCK_SHIFT | (thread as u64) << THREAD_SHIFT
+pub(crate) const fn epoch(clock: ClockValue, thread: ThreadId) -> u64 {
+    (clock.0 as u64) << CLOCK_SHIFT | (thread.0 as u64) << THREAD_SHIFT
 }
 
 /// Added to the scaled low 44 bits of an address.
@@ -107,8 +108,8 @@ fn cell_of(address: usize) -> *mut Cell {
 }
 
 #[inline(always)]
-pub(crate) const fn thread_of(slot: Slot) -> u32 {
-    (slot >> THREAD_SHIFT) as u32 & 0xfff
+pub(crate) const fn thread_of(slot: Slot) -> ThreadId {
+    ThreadId((slot >> THREAD_SHIFT) as u32 & 0xfff)
 }
 
 #[inline(always)]
@@ -124,7 +125,7 @@ pub(crate) const fn bytes_of(slot: Slot) -> u64 {
 /// The access happened before everything that the running thread does now.
 #[inline(always)]
 unsafe fn is_ordered(slot: Slot) -> bool {
-    clock_of(slot) <= *(*current()).clock.add(thread_of(slot) as usize)
+    clock_of(slot) <= *(*current()).clock.add(thread_of(slot).index())
 }
 
 /// Places without a site, such as calls of `free`, get one of the last numbers, by a hash of their address.
@@ -198,7 +199,7 @@ pub(crate) unsafe fn check(address: usize, size: usize, access: Access) {
 /// thread's own history. Returns the number of cells.
 unsafe fn note_whole(first: *mut Cell, count: usize, me: Slot, is_write: bool) -> usize {
     let family = RH_FAMILY.get();
-    let is_past = |slot: Slot| clock_of(slot) <= *family.add(thread_of(slot) as usize);
+    let is_past = |slot: Slot| clock_of(slot) <= *family.add(thread_of(slot).index());
     for number in 0..count {
         let cell = first.add(number);
         let (write, read) = ((*cell).write, (*cell).read);
@@ -231,7 +232,7 @@ unsafe fn note_part(cell: *mut Cell, me: Slot, is_write: bool) -> bool {
         return bytes::note_some(cell, me, is_write);
     }
     let family = RH_FAMILY.get();
-    let is_past = |slot: Slot| clock_of(slot) <= *family.add(thread_of(slot) as usize);
+    let is_past = |slot: Slot| clock_of(slot) <= *family.add(thread_of(slot).index());
     let replaced = if is_write { write | read } else { read };
     if read >= LIST || !is_past(write) || !is_past(read) || replaced & MASK & !me != 0 {
         return false;
@@ -301,7 +302,7 @@ unsafe fn look(address: usize, slot: Slot, was_write: bool, me: Slot, is_write: 
             }
             return;
         }
-        if clock_of(slot) > *(*current()).family.add(thread_of(slot) as usize) {
+        if clock_of(slot) > *(*current()).family.add(thread_of(slot).index()) {
             reports::shared(address, (slot & SITE) as usize);
             reports::shared(address, (me & SITE) as usize);
         }
@@ -409,7 +410,7 @@ unsafe fn new_entry(slot: Slot, is_write: bool, next: *mut Entry) -> *mut Entry 
 pub(crate) unsafe fn end(address: usize, size: usize, access: Option<&Access>, how: u64) {
     let site = access.map_or(0, |access| site_index(access) as u64);
     let family = RH_FAMILY.get();
-    let is_past = |slot: Slot| clock_of(slot) <= *family.add(thread_of(slot) as usize);
+    let is_past = |slot: Slot| clock_of(slot) <= *family.add(thread_of(slot).index());
     for at in (address..address + size).step_by(4) {
         let cell = cell_of(at);
         if let Some(access) = access
@@ -431,7 +432,7 @@ pub(crate) unsafe fn end_used(
     down_to: usize,
     gap: usize,
     certain: usize,
-    (thread, how): (u32, u64),
+    (thread, how): (ThreadId, u64),
 ) -> usize {
     let (mut at, mut lowest, mut end) = (range.end, range.end, down_to - gap);
     while at > range.start.max(end) {

@@ -3,6 +3,8 @@
 //! An execution would lose what it learns with its process, and the next one would copy the same pages to write the same values.
 //! So executions pass new addresses on to the processes that fork.
 
+#![deny(unsafe_op_in_unsafe_fn)]
+
 use crate::{Global, hooks, modules, shadow, sys};
 
 /// Bit of a site's flag byte, in this process only: the code address of the site is known.
@@ -25,7 +27,8 @@ static KNOWN: Global<usize> = Global::new(0);
 
 /// The server starts.
 pub(crate) unsafe fn prepare() {
-    LEARNT.set(sys::reserve_shared(size_of::<Learnt>()) as *mut Learnt);
+    // SAFETY: new memory; zeroes are a list without entries.
+    LEARNT.set(unsafe { sys::reserve_shared(size_of::<Learnt>()) } as *mut Learnt);
 }
 
 /// Whether an address is in what the server and its executions share.
@@ -37,10 +40,14 @@ pub(crate) fn is_own_memory(address: usize) -> bool {
 /// The instruction of a site of the executable is at `code`.
 #[cold]
 pub(crate) unsafe fn note(site: usize, code: usize) {
-    let known = shadow::RH_CODES.get().add(site);
-    let is_new = *known == 0;
-    set(site, code);
-    if let Some(learnt) = LEARNT.get().as_mut().filter(|_| is_new) {
+    // SAFETY: there is an entry for each site of the executable.
+    let is_new = unsafe {
+        let is_new = *shadow::RH_CODES.get().add(site) == 0;
+        set(site, code);
+        is_new
+    };
+    // SAFETY: null, or memory of that size; the server reads it only while no execution writes.
+    if let Some(learnt) = unsafe { LEARNT.get().as_mut() }.filter(|_| is_new) {
         let next = learnt.count;
         if let Some(place) = learnt.sites.get_mut(next) {
             *place = (site, code);
@@ -50,22 +57,28 @@ pub(crate) unsafe fn note(site: usize, code: usize) {
 }
 
 unsafe fn set(site: usize, code: usize) {
-    *shadow::RH_CODES.get().add(site) = code;
-    let flags = modules::RH_SITES.get().add(site);
-    // Sites whose flags ask for a closer look never take the fast path, which tests this bit.
-    if *flags & (hooks::SITE_LOOK | NOTED) == 0 {
-        *flags |= NOTED;
+    // SAFETY: there is an entry for each site of the executable, and the caller passes one of those.
+    unsafe {
+        *shadow::RH_CODES.get().add(site) = code;
+        let flags = modules::RH_SITES.get().add(site);
+        // Sites whose flags ask for a closer look never take the fast path, which tests this bit.
+        if *flags & (hooks::SITE_LOOK | NOTED) == 0 {
+            *flags |= NOTED;
+        }
     }
 }
 
 /// This process is about to fork: takes over what executions have learnt.
 pub(crate) unsafe fn learn() {
-    let Some(learnt) = LEARNT.get().as_ref() else { return };
+    // SAFETY: null, or memory of that size; no execution runs while its server forks.
+    let Some(learnt) = (unsafe { LEARNT.get().as_ref() }) else { return };
     let count = learnt.count.min(MOST);
     // The program could have overwritten the list.
-    let sites = modules::own_site_count();
+    // SAFETY: a plain read of a global.
+    let sites = unsafe { modules::own_site_count() };
     for &(site, code) in learnt.sites[..count].iter().skip(KNOWN.get()).filter(|(site, _)| *site < sites) {
-        set(site, code);
+        // SAFETY: the site was checked.
+        unsafe { set(site, code) };
     }
     KNOWN.set(count);
 }

@@ -13,10 +13,10 @@ use racehunter_abi::control::{
     BACKEND_FIBERS, FLAG_ALLOCATIONS, FLAG_DEBUG, FLAG_FREE, FLAG_SELECTIVE, FLAG_SPURIOUS, FLAG_STACKS, FLAG_VALUES,
     Header, NOTE_ANNOTATED, OBSERVE_POINTS, SLOTS, STACK_WORDS, Slot,
 };
-use racehunter_abi::{Kind, Record};
+use racehunter_abi::{EventNumber, Kind, Record};
 
 /// A shorter start is not worth keeping.
-const WORTH: u64 = 2000;
+const WORTH: EventNumber = EventNumber(2000);
 /// Limits on the output (bytes), the log (records) and the stacks (words) of a start.
 const MOST_OUTPUT: usize = 1 << 16;
 const MOST_RECORDS: usize = 1 << 14;
@@ -188,7 +188,7 @@ unsafe fn is_wanted(record: &Record) -> bool {
     match record.kind {
         Kind::Free => record.reserved != FREED,
         Kind::Allocated | Kind::Mapped => (*slot).flags & FLAG_ALLOCATIONS != 0,
-        Kind::Read | Kind::Write if record.site != 0 => !server::is_hushed() || record.index >= (*slot).log_from,
+        Kind::Read | Kind::Write if record.site != 0 => !server::is_hushed() || record.index.0 >= (*slot).log_from,
         _ => true,
     }
 }
@@ -350,7 +350,7 @@ unsafe fn restore() {
     schedule::goes_on();
     for record in records {
         match record.kind {
-            Kind::Allocated => _ = track::begins(record.object as usize, record.extra as usize, record.code as usize),
+            Kind::Allocated => _ = track::begins(record.object as usize, record.extra as usize, record.code.0 as usize),
             Kind::Free if record.reserved == FREED => track::ends(record.object as usize, record.extra as usize),
             kind if kind.is_event() && track::has_constraints() && is_wanted(record) => schedule::performed(record),
             _ => {}

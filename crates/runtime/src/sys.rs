@@ -1,5 +1,7 @@
 //! System calls, made directly: the C library's own functions are interposed by this runtime, and set `errno`.
 
+#![deny(unsafe_op_in_unsafe_fn)]
+
 use core::arch::asm;
 
 pub(crate) const READ: usize = 0;
@@ -43,18 +45,25 @@ pub(crate) const GETTID: usize = 186;
 pub(crate) const PROCESS_VM_READV: usize = 310;
 
 /// Any system call; the result is negative on error.
+///
+/// # Safety
+/// What the call does to memory and to the process must be what the caller wants.
 #[inline(always)]
 pub(crate) unsafe fn call6(n: usize, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> isize {
     let result: isize;
-    asm!("syscall", inlateout("rax") n as isize => result, in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d,
-         in("r8") e, in("r9") f, out("rcx") _, out("r11") _, options(nostack));
+    // SAFETY: the kernel changes no other registers; the rest is up to the caller.
+    unsafe {
+        asm!("syscall", inlateout("rax") n as isize => result, in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d,
+             in("r8") e, in("r9") f, out("rcx") _, out("r11") _, options(nostack));
+    }
     result
 }
 
 /// A system call with up to four arguments.
 #[inline(always)]
 pub(crate) unsafe fn call(n: usize, a: usize, b: usize, c: usize, d: usize) -> isize {
-    call6(n, a, b, c, d, 0, 0)
+    // SAFETY: as the caller says.
+    unsafe { call6(n, a, b, c, d, 0, 0) }
 }
 
 /// Private, zeroed memory that costs nothing until it is touched; null on failure.
@@ -63,7 +72,8 @@ pub(crate) unsafe fn reserve(at: usize, len: usize) -> *mut u8 {
     const PRIVATE_ANONYMOUS_NORESERVE: usize = 0x4022;
     const FIXED_NOREPLACE: usize = 0x10_0000;
     let fixed = if at == 0 { 0 } else { FIXED_NOREPLACE };
-    let got = call6(MMAP, at, len, READ_WRITE, PRIVATE_ANONYMOUS_NORESERVE | fixed, usize::MAX, 0);
+    // SAFETY: a new mapping, which replaces no other one.
+    let got = unsafe { call6(MMAP, at, len, READ_WRITE, PRIVATE_ANONYMOUS_NORESERVE | fixed, usize::MAX, 0) };
     if got < 0 || (at != 0 && got as usize != at) { core::ptr::null_mut() } else { got as *mut u8 }
 }
 
@@ -71,19 +81,22 @@ pub(crate) unsafe fn reserve(at: usize, len: usize) -> *mut u8 {
 pub(crate) unsafe fn reserve_shared(len: usize) -> *mut u8 {
     const READ_WRITE: usize = 3;
     const SHARED_ANONYMOUS: usize = 0x21;
-    let got = call6(MMAP, 0, len, READ_WRITE, SHARED_ANONYMOUS, usize::MAX, 0);
+    // SAFETY: a new mapping.
+    let got = unsafe { call6(MMAP, 0, len, READ_WRITE, SHARED_ANONYMOUS, usize::MAX, 0) };
     if got < 0 { core::ptr::null_mut() } else { got as *mut u8 }
 }
 
 /// A shared mapping of a file; null on failure.
 pub(crate) unsafe fn map_shared(fd: i32, len: usize) -> *mut u8 {
-    let got = call6(MMAP, 0, len, 3, 1, fd as usize, 0);
+    // SAFETY: a new mapping.
+    let got = unsafe { call6(MMAP, 0, len, 3, 1, fd as usize, 0) };
     if got < 0 { core::ptr::null_mut() } else { got as *mut u8 }
 }
 
 /// Returns whole pages to the system; they then read as zero.
 pub(crate) unsafe fn discard(at: usize, len: usize) {
-    call(MADVISE, at, len, 4, 0);
+    // SAFETY: the caller gives up what these pages hold.
+    unsafe { call(MADVISE, at, len, 4, 0) };
 }
 
 /// Asks the kernel to map the pages between two addresses for writing. Older kernels cannot do this.
@@ -91,7 +104,8 @@ pub(crate) unsafe fn prepare(from: usize, to: usize) {
     const POPULATE_WRITE: usize = 23;
     let first = (from + 4095) & !4095;
     if first < to {
-        call(MADVISE, first, to - first, POPULATE_WRITE, 0);
+        // SAFETY: changes no contents.
+        unsafe { call(MADVISE, first, to - first, POPULATE_WRITE, 0) };
     }
 }
 
@@ -99,7 +113,8 @@ pub(crate) unsafe fn prepare(from: usize, to: usize) {
 pub(crate) unsafe fn monotonic() -> u64 {
     const MONOTONIC: usize = 1;
     let mut time = [0_u64; 2];
-    call(CLOCK_GETTIME, MONOTONIC, time.as_mut_ptr() as usize, 0, 0);
+    // SAFETY: the kernel writes the two words of `time`.
+    unsafe { call(CLOCK_GETTIME, MONOTONIC, time.as_mut_ptr() as usize, 0, 0) };
     time[0] * 1_000_000_000 + time[1]
 }
 
@@ -138,24 +153,30 @@ pub(crate) unsafe fn peek(address: usize, size: usize) -> Option<u64> {
     let mut value = 0_u64;
     let size = size.min(size_of::<u64>());
     let (to, from) = ([&raw mut value as usize, size], [address, size]);
-    let process = call(GETPID, 0, 0, 0, 0) as usize;
-    let read = call6(PROCESS_VM_READV, process, to.as_ptr() as usize, 1, from.as_ptr() as usize, 1, 0);
+    // SAFETY: the kernel writes to `value`, no more than its size, and says so where it cannot read.
+    let read = unsafe {
+        let process = call(GETPID, 0, 0, 0, 0) as usize;
+        call6(PROCESS_VM_READV, process, to.as_ptr() as usize, 1, from.as_ptr() as usize, 1, 0)
+    };
     (read == size as isize).then_some(value)
 }
 
 pub(crate) unsafe fn futex_wait(word: *const u32, value: u32) {
-    call(FUTEX, word as usize, FUTEX_WAIT_PRIVATE, value as usize, 0);
+    // SAFETY: the kernel only reads the word.
+    unsafe { call(FUTEX, word as usize, FUTEX_WAIT_PRIVATE, value as usize, 0) };
 }
 
 /// Like [`futex_wait`], with a limit in nanoseconds.
 pub(crate) unsafe fn futex_wait_for(word: *const u32, value: u32, nanoseconds: u64) {
     let time = [nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000];
-    call(FUTEX, word as usize, FUTEX_WAIT_PRIVATE, value as usize, time.as_ptr() as usize);
+    // SAFETY: the kernel only reads the word and the time.
+    unsafe { call(FUTEX, word as usize, FUTEX_WAIT_PRIVATE, value as usize, time.as_ptr() as usize) };
 }
 
 /// Wakes one thread that waits for the word to change.
 pub(crate) unsafe fn futex_wake(word: *const u32) {
-    call(FUTEX, word as usize, FUTEX_WAKE_PRIVATE, 1, 0);
+    // SAFETY: the kernel uses the address of the word, not its contents.
+    unsafe { call(FUTEX, word as usize, FUTEX_WAKE_PRIVATE, 1, 0) };
 }
 
 /// Where the stack of the caller is.

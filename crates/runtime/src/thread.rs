@@ -7,7 +7,7 @@ use racehunter_machine::ready::{Place, ReadySet, cyclic_after, earliest};
 use racehunter_machine::scope::{EndedScope, InUse};
 use racehunter_machine::sync::{Round, Ticket};
 use racehunter_machine::wait::{Cancellation, EndsBy};
-use racehunter_machine::{Deadline, HeldLocks, ThreadId};
+use racehunter_machine::{Deadline, EventNumber, HeldLocks, ThreadId};
 
 /// What a thread can do.
 #[repr(u8)]
@@ -47,7 +47,7 @@ pub(crate) enum Awaits {
     /// For files.
     Files(crate::io::WatchAddress),
     /// Outside, since this event.
-    Since(u64),
+    Since(EventNumber),
 }
 
 impl Awaits {
@@ -79,7 +79,7 @@ pub(crate) struct Thread {
     pub fs: usize,
     /// Set, and woken as a futex, once the kernel thread has given up its context.
     pub harvested: u32,
-    pub number: u32,
+    pub number: ThreadId,
     pub start: usize,
     pub argument: usize,
     pub result: usize,
@@ -114,7 +114,7 @@ pub(crate) struct Thread {
     pub ignores_order: u32,
     /// Its place in the list of ready threads.
     pub ready_at: Place,
-    pub parent: u32,
+    pub parent: ThreadId,
     /// Its identity in any schedule ([`racehunter_abi::path_of`]), and how many threads it has made.
     pub path: u64,
     pub children: u32,
@@ -195,7 +195,7 @@ static THREADS: Global<[core::mem::MaybeUninit<Thread>; MAX_THREADS]> =
     Global::new([const { core::mem::MaybeUninit::zeroed() }; MAX_THREADS]);
 /// Number of the running thread.
 #[unsafe(link_section = ".data.racehunter")]
-pub(crate) static CURRENT: Global<u32> = Global::new(0);
+pub(crate) static CURRENT: Global<ThreadId> = Global::new(ThreadId::MAIN);
 /// Threads that were ever created in this execution.
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static COUNT: Global<u32> = Global::new(0);
@@ -222,14 +222,24 @@ pub(crate) static __rh_stack: Global<*mut Frame> = Global::new(core::ptr::null_m
 const SHADOW_STACK: usize = 8 << 20;
 
 #[inline(always)]
-pub(crate) unsafe fn thread(number: u32) -> *mut Thread {
-    (THREADS.ptr() as *mut Thread).add(number as usize)
+pub(crate) unsafe fn thread(number: ThreadId) -> *mut Thread {
+    (THREADS.ptr() as *mut Thread).add(number.index())
+}
+
+/// The threads that were ever created in this execution.
+pub(crate) fn threads() -> impl DoubleEndedIterator<Item = ThreadId> + Clone {
+    (0..COUNT.get()).map(ThreadId)
+}
+
+/// The entries of the same threads.
+pub(crate) unsafe fn every_thread() -> impl DoubleEndedIterator<Item = *mut Thread> + Clone {
+    threads().map(|number| thread(number))
 }
 
 /// The running thread, by its number.
 #[inline(always)]
 pub(crate) fn me() -> ThreadId {
-    ThreadId(CURRENT.get())
+    CURRENT.get()
 }
 
 #[inline(always)]
@@ -238,7 +248,7 @@ pub(crate) unsafe fn current() -> *mut Thread {
 }
 
 /// Prepares the entry of a new thread. It is not ready yet.
-pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
+pub(crate) unsafe fn prepare(number: ThreadId) -> *mut Thread {
     let t = thread(number);
     (*t).number = number;
     if (*t).stack.is_null() {
@@ -246,9 +256,9 @@ pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
         assert!(!(*t).stack.is_null());
         (*t).scopes = (*t).stack.byte_add(SHADOW_STACK).cast();
     }
-    if number as usize >= CLOCK_ENTRIES.get() {
-        CLOCK_ENTRIES.set((number as usize + 1).next_power_of_two());
-        (0..COUNT.get()).for_each(|other| lengthen_clocks(thread(other)));
+    if number.index() >= CLOCK_ENTRIES.get() {
+        CLOCK_ENTRIES.set((number.index() + 1).next_power_of_two());
+        threads().for_each(|other| lengthen_clocks(thread(other)));
     }
     lengthen_clocks(t);
     (*t).stack_top = (*t).stack;
@@ -311,7 +321,7 @@ pub(crate) unsafe fn make_ready(t: *mut Thread) {
     debug_assert!((*t).state != State::Ready);
     count_suspended((*t).state, State::Ready);
     (*t).state = State::Ready;
-    (*t).ready_at = (*READY.ptr()).add(ThreadId((*t).number));
+    (*t).ready_at = (*READY.ptr()).add((*t).number);
     schedule::open();
 }
 
@@ -319,7 +329,7 @@ pub(crate) unsafe fn make_unready(t: *mut Thread, state: State) {
     if (*t).state == State::Ready {
         let place = (*t).ready_at;
         let moved = (*READY.ptr()).remove(place);
-        (*thread(moved.0)).ready_at = place;
+        (*thread(moved)).ready_at = place;
         schedule::open();
     }
     count_suspended((*t).state, state);
@@ -339,24 +349,24 @@ pub(crate) fn ready_count() -> u32 {
 }
 
 /// The `n`-th ready thread in no particular, but deterministic order.
-pub(crate) unsafe fn ready_thread(n: u32) -> u32 {
-    (*READY.ptr()).get(Place(n)).0
+pub(crate) unsafe fn ready_thread(n: u32) -> ThreadId {
+    (*READY.ptr()).get(Place(n))
 }
 
 /// The ready thread after the given one in cyclic order of creation.
-pub(crate) unsafe fn next_ready(after: u32) -> Option<u32> {
+pub(crate) unsafe fn next_ready(after: ThreadId) -> Option<ThreadId> {
     if ready_count() == 0 {
         return None;
     }
-    let is_ready = |thread: &ThreadId| (*self::thread(thread.0)).state == State::Ready;
-    cyclic_after(ThreadId(after), COUNT.get()).find(is_ready).map(|thread| thread.0)
+    let is_ready = |thread: &ThreadId| (*self::thread(*thread)).state == State::Ready;
+    cyclic_after(after, COUNT.get()).find(is_ready)
 }
 
 /// The suspended thread with the earliest deadline. Those without one, see [`crate::watchdog`], are not included.
-pub(crate) unsafe fn next_suspended() -> Option<u32> {
-    let waits_for_time = |n: &u32| (*thread(*n)).state == State::Suspended && (*thread(*n)).pending != Wait::Outside;
-    let waiting = (0..COUNT.get()).filter(waits_for_time).map(|n| (ThreadId(n), (*thread(n)).deadline));
-    earliest(waiting).map(|thread| thread.0)
+pub(crate) unsafe fn next_suspended() -> Option<ThreadId> {
+    let waits_for_time =
+        |n: &ThreadId| (*thread(*n)).state == State::Suspended && (*thread(*n)).pending != Wait::Outside;
+    earliest(threads().filter(waits_for_time).map(|n| (n, (*thread(n)).deadline)))
 }
 
 pub(crate) fn next_ticket() -> Ticket {
@@ -366,7 +376,7 @@ pub(crate) fn next_ticket() -> Ticket {
 
 /// Forgets all threads but `main`, for the next iteration of an in-process loop.
 pub(crate) unsafe fn reset() {
-    for n in 1..COUNT.get() {
+    for n in threads().skip(1) {
         (*thread(n)).state = State::Free;
     }
     COUNT.set(1);
@@ -375,7 +385,7 @@ pub(crate) unsafe fn reset() {
     (*READY.ptr()).clear();
     SUSPENDED.set(0);
     TICKET.set(0);
-    let main = thread(0);
+    let main = thread(ThreadId::MAIN);
     (*main).state = State::Free;
     (*main).pending = Wait::Nothing;
     (*main).held.clear();
@@ -389,15 +399,12 @@ pub(crate) unsafe fn reset() {
 /// The thread that has this `pthread_t`, if the program may still use it. A handle is reused after a join, so the
 /// youngest wins.
 pub(crate) unsafe fn by_handle(handle: usize) -> Option<*mut Thread> {
-    (0..COUNT.get())
-        .rev()
-        .map(|n| thread(n))
-        .find(|&t| (*t).handle == handle && (*t).state != State::Free && !(*t).joined)
+    every_thread().rev().find(|&t| (*t).handle == handle && (*t).state != State::Free && !(*t).joined)
 }
 
 /// The last thread that had this `pthread_t`, even if it has ended.
 pub(crate) unsafe fn any_by_handle(handle: usize) -> Option<*mut Thread> {
-    (0..COUNT.get()).rev().map(|n| thread(n)).find(|&t| (*t).handle == handle && (*t).state != State::Free)
+    every_thread().rev().find(|&t| (*t).handle == handle && (*t).state != State::Free)
 }
 
 /// The thread has taken a lock, where it stands.

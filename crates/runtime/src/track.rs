@@ -6,7 +6,7 @@
 
 use crate::{Global, arena, log, schedule, server, start, sys, thread};
 use racehunter_abi::control::{MOST_TRACKED, Tracked};
-use racehunter_abi::{Kind, Record};
+use racehunter_abi::{Kind, Record, ThreadId};
 use racehunter_machine::memory::{self, Block, extended};
 
 struct Tracking {
@@ -129,7 +129,7 @@ pub(crate) unsafe fn note(record: &Record) {
         return;
     }
     if record.kind == Kind::Create {
-        schedule::created(record.thread, record.object as u32);
+        schedule::created(record.thread, ThreadId(record.object as u32));
         return;
     }
     let Some(object) = record.variable() else { return };
@@ -167,7 +167,7 @@ pub(crate) unsafe fn begins(start: usize, size: usize, code: usize) -> bool {
         return false;
     }
     let code = log::relative(code);
-    if !(*tracking).variables.iter().any(|variable| variable.allocated_at == code && code != 0) {
+    if !(*tracking).variables.iter().any(|variable| variable.allocated_at == code.0 && code.is_known()) {
         return false;
     }
     if !mark(start, size, 1) {

@@ -3,9 +3,11 @@
 //! A hook comes before its access. What the access finds is already there; what it leaves is there when the program
 //! next enters the runtime, before anything else can have touched it. Until then it is pending.
 
+#![deny(unsafe_op_in_unsafe_fn)]
+
 use crate::{Global, log, schedule, sys};
 use racehunter_abi::control::{FLAG_VALUES, VALUE_AFTER, VALUE_BEFORE, VALUE_BYTES};
-use racehunter_abi::{Kind, Record};
+use racehunter_abi::{EventNumber, Kind, Record};
 use racehunter_machine::memory::pieces;
 
 /// A write whose result has to be read.
@@ -14,12 +16,12 @@ struct Owed {
     /// Where the outcome goes: to this and the records after it. Null when nothing is owed.
     record: *mut Record,
     /// The event of the write.
-    index: u64,
+    index: EventNumber,
     address: usize,
     size: usize,
 }
 
-const NOTHING: Owed = Owed { record: core::ptr::null_mut(), index: 0, address: 0, size: 0 };
+const NOTHING: Owed = Owed { record: core::ptr::null_mut(), index: EventNumber::START, address: 0, size: 0 };
 
 #[unsafe(link_section = ".data.racehunter")]
 static OWED: Global<Owed> = Global::new(NOTHING);
@@ -39,9 +41,10 @@ pub(crate) unsafe fn note(access: &Record) {
     let first = log::next();
     let mut noted = 0;
     for (at, len) in pieces(size) {
-        let Some(before) = peek(address + at, len) else { break };
+        // SAFETY: at most eight bytes, which are checked.
+        let Some(before) = (unsafe { peek(address + at, len) }) else { break };
         let record = log::next();
-        log::put(Record {
+        let value = Record {
             index,
             code: access.code,
             object: before,
@@ -50,7 +53,9 @@ pub(crate) unsafe fn note(access: &Record) {
             size: len as u8,
             detail: VALUE_BEFORE,
             ..Record::default()
-        });
+        };
+        // SAFETY: an execution runs, and logs.
+        unsafe { log::put(value) };
         // The log may be full.
         if log::next() == record {
             break;
@@ -66,16 +71,18 @@ pub(crate) unsafe fn note(access: &Record) {
 #[inline]
 pub(crate) unsafe fn settle() {
     if !OWED.get().record.is_null() {
-        pay();
+        // SAFETY: something is owed.
+        unsafe { pay() };
     }
 }
 
 /// Like [`settle`], when event `index` is one after the write.
 #[inline]
-pub(crate) unsafe fn settle_before(index: u64) {
+pub(crate) unsafe fn settle_before(index: EventNumber) {
     let owed = OWED.get();
     if !owed.record.is_null() && owed.index < index {
-        pay();
+        // SAFETY: something is owed.
+        unsafe { pay() };
     }
 }
 
@@ -84,10 +91,13 @@ unsafe fn pay() {
     let Owed { record, address, size, .. } = OWED.get();
     OWED.set(NOTHING);
     for (nth, (at, len)) in pieces(size).enumerate() {
-        if let Some(after) = peek(address + at, len) {
-            let record = record.add(nth);
-            (*record).extra = after;
-            (*record).detail |= VALUE_AFTER;
+        // SAFETY: at most eight bytes, which are checked; `note` has logged a record for each piece.
+        unsafe {
+            if let Some(after) = peek(address + at, len) {
+                let record = record.add(nth);
+                (*record).extra = after;
+                (*record).detail |= VALUE_AFTER;
+            }
         }
     }
 }
@@ -95,11 +105,13 @@ unsafe fn pay() {
 /// The content of the memory, if it can be read: the access may be the one that crashes. Nothing else runs meanwhile,
 /// so checking first is enough; where other threads do run there is [`sys::peek`], which not every container allows.
 unsafe fn peek(address: usize, size: usize) -> Option<u64> {
-    if !is_readable(address) || !is_readable(address + size - 1) {
+    // SAFETY: asks, and changes nothing.
+    if unsafe { !is_readable(address) || !is_readable(address + size - 1) } {
         return None;
     }
     let mut bytes = [0; 8];
-    core::ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), size);
+    // SAFETY: both ends can be read, and at most eight bytes lie in at most two pages.
+    unsafe { core::ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), size) };
     Some(u64::from_le_bytes(bytes))
 }
 
@@ -108,5 +120,6 @@ unsafe fn peek(address: usize, size: usize) -> Option<u64> {
 unsafe fn is_readable(address: usize) -> bool {
     const NO_PURPOSE: usize = usize::MAX;
     const INVALID_ARGUMENT: isize = -22;
-    sys::call(sys::SIGPROCMASK, NO_PURPOSE, address & !7, 0, 8) == INVALID_ARGUMENT
+    // SAFETY: no such operation exists, so the mask stays as it is.
+    unsafe { sys::call(sys::SIGPROCMASK, NO_PURPOSE, address & !7, 0, 8) == INVALID_ARGUMENT }
 }

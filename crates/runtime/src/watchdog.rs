@@ -16,9 +16,9 @@
 //! (`pthread_create`).
 
 use crate::schedule::{self, decide_and_switch, now};
-use crate::thread::{Awaits, COUNT, CURRENT, State, Thread, current, make_unready, next_ticket, ready_count, thread};
+use crate::thread::{Awaits, CURRENT, State, Thread, current, make_unready, next_ticket, ready_count, thread, threads};
 use crate::{Global, fiber, hold, kernel, log, outcome, sys};
-use racehunter_abi::{Cause, Escape, Kind, Wait};
+use racehunter_abi::{Cause, Escape, EventNumber, Kind, ThreadId, Wait};
 use racehunter_machine::Deadline;
 
 /// Milliseconds between two looks.
@@ -38,8 +38,8 @@ const SIGNAL: usize = 32;
 
 /// What the last check saw.
 struct Watch {
-    events: u64,
-    thread: u32,
+    events: EventNumber,
+    thread: ThreadId,
     blocked: u32,
     /// Processor time, in milliseconds, at the last look, and at the first that saw this number of events.
     cpu: u64,
@@ -55,8 +55,8 @@ const PLACES: usize = 16;
 
 #[unsafe(link_section = ".data.racehunter")]
 static WATCH: Global<Watch> = Global::new(Watch {
-    events: 0,
-    thread: 0,
+    events: EventNumber::START,
+    thread: ThreadId::MAIN,
     blocked: 0,
     cpu: 0,
     since: 0,
@@ -114,11 +114,11 @@ pub(crate) unsafe fn begin() {
     (*watch).outside = 0;
     (*watch).place_count = 0;
     // A number that no event has: the first look only begins to count.
-    (*watch).events = u64::MAX;
+    (*watch).events = EventNumber::NEVER;
 }
 
 /// A thread that was left long ago, before event `n`.
-pub(crate) unsafe fn overdue(n: u64) -> Option<u32> {
+pub(crate) unsafe fn overdue(n: EventNumber) -> Option<ThreadId> {
     if (*WATCH.ptr()).outside == 0 {
         return None;
     }
@@ -126,12 +126,12 @@ pub(crate) unsafe fn overdue(n: u64) -> Option<u32> {
 }
 
 /// The thread that was left first among those that have not continued since.
-pub(crate) unsafe fn left() -> Option<u32> {
+pub(crate) unsafe fn left() -> Option<ThreadId> {
     if (*WATCH.ptr()).outside == 0 {
         return None;
     }
-    let is_left = |&number: &u32| is_outside(thread(number));
-    (0..COUNT.get()).filter(is_left).min_by_key(|&number| (*thread(number)).ticket)
+    let is_left = |&number: &ThreadId| is_outside(thread(number));
+    threads().filter(is_left).min_by_key(|&number| (*thread(number)).ticket)
 }
 
 pub(crate) unsafe fn is_outside(t: *const Thread) -> bool {
@@ -374,7 +374,7 @@ unsafe fn cpu_time() -> u64 {
 }
 
 unsafe fn others_can_go_on() -> bool {
-    ready_count() > 1 || (0..COUNT.get()).any(|number| (*thread(number)).state == State::Suspended)
+    ready_count() > 1 || threads().any(|number| (*thread(number)).state == State::Suspended)
 }
 
 /// Logs what happened where, each once.
@@ -402,8 +402,8 @@ unsafe fn give_way() {
     (*t).ticket = next_ticket();
     (*t).deadline = Deadline::NEVER;
     make_unready(t, State::Suspended);
-    schedule::log_state(t, Kind::Suspended, now() + 1);
-    decide_and_switch(now() + 1, false, Cause::Watchdog);
+    schedule::log_state(t, Kind::Suspended, now().next());
+    decide_and_switch(now().next(), false, Cause::Watchdog);
     (*t).pending = Wait::Nothing;
     (*t).timed_out = false;
     (*t).code = code;

@@ -1,8 +1,8 @@
-//! `cargo xtask browser`: the page of `racehunter report --html` in a real browser: it renders, reacts, and fits.
+//! `cargo xtask browser`: checks the page of `racehunter report --html` in a real browser.
 //!
-//! It hunts six programs of different kinds, one of them with twelve threads and more than a thousand steps, writes the page, and checks in headless Chromium that it shows what it
-//! should, in light and dark mode, in a narrow window and without JavaScript. It leaves screenshots; `docs/pictures`
-//! has those of the findings.
+//! It hunts six programs of different kinds, one of them with twelve threads and more than a thousand steps, and writes the
+//! page. It then checks in headless Chromium what the page shows: in light and dark mode, in a narrow window, and without
+//! JavaScript. It leaves screenshots; `docs/pictures` has those of the findings.
 
 mod devtools;
 

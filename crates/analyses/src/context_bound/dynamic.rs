@@ -8,25 +8,26 @@
 use super::{BoundKind, ContextBound, of_part};
 use crate::races::{Wanted, wants};
 use crate::reduction::Way;
-use crate::trie::{Last, ROOT};
+use crate::trie::{Last, PrefixId, ROOT};
 use racehunter_explore::{Decision, Decisions, Execution, Loader, Outcome, Saver, Step, Unusable, decisions};
+use racehunter_log::{EventNumber, ThreadId};
 use std::collections::BTreeMap;
 
 /// The threads that were tried at each moment, for moments with more than one.
 #[derive(Default)]
-pub(super) struct Tried(BTreeMap<u32, BTreeMap<u64, Vec<Choice>>>);
+pub(super) struct Tried(BTreeMap<PrefixId, BTreeMap<EventNumber, Vec<Choice>>>);
 
 /// A thread that was tried.
 #[derive(Clone, Copy)]
 struct Choice {
-    thread: u32,
+    thread: ThreadId,
     /// What it did there is known not to have ended the program.
     went_on: bool,
 }
 
 impl Tried {
     /// Tries a thread at a moment at which `made` was chosen first. False when it was tried before.
-    fn add(&mut self, (prefix, at): (u32, u64), made: Choice, thread: u32) -> bool {
+    fn add(&mut self, (prefix, at): (PrefixId, EventNumber), made: Choice, thread: ThreadId) -> bool {
         let tried = self.0.entry(prefix).or_default().entry(at).or_insert_with(|| vec![made]);
         let new = tried.iter().all(|choice| choice.thread != thread);
         if new {
@@ -35,26 +36,26 @@ impl Tried {
         new
     }
 
-    fn at(&self, (prefix, at): (u32, u64)) -> &[Choice] {
+    fn at(&self, (prefix, at): (PrefixId, EventNumber)) -> &[Choice] {
         self.0.get(&prefix).and_then(|moments| moments.get(&at)).map_or(&[][..], Vec::as_slice)
     }
 
     /// The program went on after what a thread did at a moment.
-    fn went_on(&mut self, (prefix, at): (u32, u64), thread: u32) {
+    fn went_on(&mut self, (prefix, at): (PrefixId, EventNumber), thread: ThreadId) {
         let tried = self.0.get_mut(&prefix).and_then(|moments| moments.get_mut(&at));
         let choice = tried.and_then(|tried| tried.iter_mut().find(|choice| choice.thread == thread));
         choice.into_iter().for_each(|choice| choice.went_on = true);
     }
 
     /// Who was tried at a moment before this thread was, and did not end the program.
-    fn before(&self, moment: (u32, u64), thread: u32) -> impl Iterator<Item = u32> {
+    fn before(&self, moment: (PrefixId, EventNumber), thread: ThreadId) -> impl Iterator<Item = ThreadId> {
         let tried = self.at(moment);
         let number = tried.iter().position(|choice| choice.thread == thread).unwrap_or(0);
         tried[..number].iter().filter(|choice| choice.went_on).map(|choice| choice.thread)
     }
 
     /// The number of a prefix stands for another one from now on.
-    fn forget(&mut self, prefix: u32) {
+    fn forget(&mut self, prefix: PrefixId) {
         self.0.remove(&prefix);
     }
 
@@ -72,14 +73,14 @@ impl Tried {
 
     pub fn load(input: &mut Loader<'_>) -> Result<Self, Unusable> {
         let choice = |number: u64| -> Result<Choice, Unusable> {
-            let thread = u32::try_from(number >> 1).map_err(|_| Unusable::Damaged)?;
+            let thread = ThreadId::try_from(number >> 1).map_err(|_| Unusable::Damaged)?;
             Ok(Choice { thread, went_on: number & 1 != 0 })
         };
         let mut tried = Self::default();
         for _ in 0..input.number()? {
             let moments = tried.0.entry(input.small()?).or_default();
             for _ in 0..input.number()? {
-                let (at, numbers) = (input.number()?, input.numbers::<u64>()?);
+                let (at, numbers) = (input.small()?, input.numbers::<u64>()?);
                 moments.insert(at, numbers.into_iter().map(choice).collect::<Result<_, _>>()?);
             }
         }
@@ -91,7 +92,7 @@ impl Tried {
 #[derive(Clone, Copy)]
 struct Moment {
     /// The switches before it.
-    prefix: u32,
+    prefix: PrefixId,
     /// What they cost.
     cost: u32,
     /// They are in the part of a divided search that is done here.
@@ -103,22 +104,22 @@ struct Trail<'e> {
     decisions: Decisions<'e>,
     way: Way<'e>,
     /// The beginnings of its target that lie ahead.
-    beginnings: std::iter::Peekable<std::vec::IntoIter<(u64, u32)>>,
+    beginnings: std::iter::Peekable<std::vec::IntoIter<(EventNumber, PrefixId)>>,
     /// The event that the last switch of its target is about.
-    start: u64,
+    start: EventNumber,
     /// See [`Execution::waits_again`].
-    again: u64,
+    again: EventNumber,
     moment: Moment,
 }
 
 impl<'e> Trail<'e> {
-    fn new(search: &ContextBound, target: u32, execution: &'e Execution) -> Self {
+    fn new(search: &ContextBound, target: PrefixId, execution: &'e Execution) -> Self {
         Self {
             decisions: decisions(execution),
             way: Way::new(execution, search.trie.early(target)),
             beginnings: search.trie.path(target).into_iter().peekable(),
             start: search.trie.last(target).at,
-            again: execution.waits_again().unwrap_or(u64::MAX),
+            again: execution.waits_again().unwrap_or(EventNumber::NEVER),
             moment: Moment { prefix: ROOT, cost: 0, own: false },
         }
     }
@@ -166,7 +167,7 @@ impl<'e> Trail<'e> {
 
 impl ContextBound {
     /// The targets that an execution shows to be needed.
-    pub(super) fn dynamic_targets(&mut self, target: u32, execution: &Execution) -> Vec<u32> {
+    pub(super) fn dynamic_targets(&mut self, target: PrefixId, execution: &Execution) -> Vec<PrefixId> {
         let diverged = matches!(execution.outcome, Outcome::Diverged(_));
         let (end, exceeds) = self.end(target, execution);
         let mut wants = wants(execution, self.has_prices(), end);
@@ -218,14 +219,14 @@ impl ContextBound {
     }
 
     /// The event from which on nothing of an execution is to be explored, and whether that is beyond the bound.
-    fn end(&self, target: u32, execution: &Execution) -> (u64, bool) {
+    fn end(&self, target: PrefixId, execution: &Execution) -> (EventNumber, bool) {
         let mut trail = Trail::new(self, target, execution);
         while let Some(decision) = trail.next() {
             if !trail.pass(&decision, self) {
                 return (decision.at, trail.moment.cost > self.last_bound);
             }
         }
-        (u64::MAX, false)
+        (EventNumber::NEVER, false)
     }
 
     /// Whether it matters what a schedule costs.
@@ -239,7 +240,7 @@ impl ContextBound {
     }
 
     /// A prefix with one more switch.
-    fn prefix(&mut self, before: u32, last: Last) -> Option<u32> {
+    fn prefix(&mut self, before: PrefixId, last: Last) -> Option<PrefixId> {
         let prefix = self.trie.child(before, last);
         match prefix {
             Some(prefix) => self.tried.forget(prefix),
@@ -249,7 +250,7 @@ impl ContextBound {
     }
 
     /// Makes targets of the choices at a moment that are wanted and were not tried yet.
-    fn branch(&mut self, trail: &Trail<'_>, wanted: Option<&Wanted>, decision: &Decision, targets: &mut Vec<u32>) {
+    fn branch(&mut self, trail: &Trail<'_>, wanted: Option<&Wanted>, decision: &Decision, targets: &mut Vec<PrefixId>) {
         let Trail { decisions, way, moment, .. } = trail;
         // What is common to all parts must not depend on what one of them sees.
         let common = !moment.own && !self.part.is_whole();
@@ -294,7 +295,7 @@ impl ContextBound {
     }
 
     /// One of the other choices that cost nothing.
-    fn cheapest(&self, decisions: &Decisions<'_>) -> Option<u32> {
+    fn cheapest(&self, decisions: &Decisions<'_>) -> Option<ThreadId> {
         decisions.others().find(|&(_, step)| self.cost_of(step) == 0).map(|(thread, _)| thread)
     }
 
@@ -303,7 +304,7 @@ impl ContextBound {
     /// operation is explored elsewhere, but others who are to change what that does are not wanted there.
     fn is_possible(&self, wanted: &Wanted, trail: &Trail<'_>, decision: &Decision) -> bool {
         let prices = self.has_prices();
-        let can = |thread: u32| {
+        let can = |thread: ThreadId| {
             let mut others = trail.decisions.others().filter(|(_, step)| !prices || *step != Step::Unfair);
             others.any(|(other, _)| other == thread) && !trail.way.is_asleep(thread)
         };

@@ -3,6 +3,7 @@
 use super::{Candidate, Place, Target, ThreadBound};
 use crate::trie::Trie;
 use racehunter_explore::{Loader, MOST_CHANGED, Saver, Unusable};
+use racehunter_log::ThreadId;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -71,9 +72,9 @@ impl Candidate {
     }
 
     fn load(input: &mut Loader<'_>) -> Result<Self, Unusable> {
-        let (seed, threads): (u64, Vec<u32>) = (input.number()?, input.numbers()?);
+        let (seed, threads): (u64, Vec<ThreadId>) = (input.number()?, input.numbers()?);
         let variables = (0..input.number()?).map(|_| input.variable()).collect::<Result<_, _>>()?;
-        let mut preempted = [0; MOST_CHANGED];
+        let mut preempted = [ThreadId::MAIN; MOST_CHANGED];
         // No plan could say more.
         let room = preempted.get_mut(..threads.len()).ok_or(Unusable::Damaged)?;
         room.copy_from_slice(&threads);
@@ -94,7 +95,7 @@ fn save_all(targets: &[&Target], out: &mut Saver<'_>) {
 fn load_all(input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
     let mut targets = Vec::new();
     for _ in 0..input.number()? {
-        let (prefix, at) = (input.small()?, input.number()?);
+        let (prefix, at) = (input.small()?, input.small()?);
         let candidates = (0..input.number()?).map(|_| Candidate::load(input)).collect::<Result<Vec<_>, _>>()?;
         if candidates.is_empty() {
             // One of them has to be the leader.

@@ -1,12 +1,12 @@
 //! Variable bounding on disk.
 
 use super::{Place, Seen, VariableBound};
-use crate::trie::Trie;
+use crate::trie::{PrefixId, Trie};
 use crate::visited::Visited;
 use racehunter_explore::{Loader, Saver, Unusable};
 
 impl VariableBound {
-    pub(super) fn write(&self, targets: Vec<u32>, out: &mut Saver<'_>) {
+    pub(super) fn write(&self, targets: Vec<PrefixId>, out: &mut Saver<'_>) {
         self.place.save(out);
         let Seen { cut_off, late_iterations, dropped, unfair, last_stage, skipped } = self.seen;
         let flags = [cut_off, late_iterations, dropped, unfair, last_stage, skipped, self.reduces];
@@ -24,7 +24,7 @@ impl VariableBound {
         out.numbers(targets.into_iter());
     }
 
-    pub(super) fn read(&mut self, input: &mut Loader<'_>) -> Result<Vec<u32>, Unusable> {
+    pub(super) fn read(&mut self, input: &mut Loader<'_>) -> Result<Vec<PrefixId>, Unusable> {
         self.place = Place::load(input)?;
         let (cut_off, late_iterations, dropped) = (input.flag()?, input.flag()?, input.flag()?);
         let (unfair, last_stage, skipped) = (input.flag()?, input.flag()?, input.flag()?);
@@ -38,10 +38,10 @@ impl VariableBound {
         }
         self.postponed = input.numbers()?;
         self.visited = if input.flag()? { Some(Visited::load(input)?) } else { None };
-        let targets: Vec<u32> = input.numbers()?;
+        let targets: Vec<PrefixId> = input.numbers()?;
         let waiting = self.later.values().flatten().chain(&self.postponed).chain(&targets);
         // Prefixes without an owner are those of targets that were given up.
-        let held = waiting.copied().collect::<Vec<u32>>().into_iter().all(|target| self.trie.hold(target));
+        let held = waiting.copied().collect::<Vec<PrefixId>>().into_iter().all(|target| self.trie.hold(target));
         if held { Ok(targets) } else { Err(Unusable::Damaged) }
     }
 }

@@ -1,7 +1,7 @@
 //! Where a schedule comes in the search: what it does that counts.
 
 use racehunter_explore::{Decision, Loader, Saver, Step, Unusable, Variable};
-use racehunter_log::mix;
+use racehunter_log::{ThreadId, mix};
 
 /// Where a schedule comes in the search. The order of the fields is the order of the search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,7 +59,7 @@ pub(super) struct Deeds {
     preemptions: u32,
     iterations: u32,
     variables: Vec<Variable>,
-    threads: Vec<u32>,
+    threads: Vec<ThreadId>,
     /// The place, where that is all that is known: of what cannot preempt any more.
     last: Option<Place>,
 }
@@ -71,7 +71,7 @@ impl Deeds {
     }
 
     /// With a choice at a decision, before which the running thread was about `variable`.
-    pub fn with(&self, decision: &Decision, step: Step, to: u32, variable: Option<Variable>) -> Self {
+    pub fn with(&self, decision: &Decision, step: Step, to: ThreadId, variable: Option<Variable>) -> Self {
         let mut deeds = self.clone();
         deeds.preemptions += u32::from(matches!(step, Step::Preemption | Step::Unfair));
         if step == Step::Preemption {
@@ -121,15 +121,15 @@ impl Deeds {
         let mut threads = self.threads.clone();
         threads.sort_unstable();
         let number = variables.into_iter().fold(mix(moment, 2), |number, variable| match variable {
-            Variable::Fixed(address) => mix(mix(number, 1), u128::from(address)),
+            Variable::Fixed(address) => mix(mix(number, 1), u128::from(address.0)),
             Variable::Heap { code, caller, iteration, offset } => {
-                let number = mix(mix(number, 2), u128::from(code) << 64 | u128::from(caller));
+                let number = mix(mix(number, 2), u128::from(code.0) << 64 | u128::from(caller));
                 mix(number, u128::from(iteration) << 64 | u128::from(offset))
             }
-            Variable::Stack { path, offset } => mix(mix(number, 3), u128::from(path) << 64 | u128::from(offset)),
+            Variable::Stack { path, offset } => mix(mix(number, 3), u128::from(path.0) << 64 | u128::from(offset)),
             Variable::File(file) => mix(mix(number, 4), u128::from(file)),
         });
-        threads.into_iter().fold(mix(number, 5), |number, thread| mix(number, u128::from(thread)))
+        threads.into_iter().fold(mix(number, 5), |number, thread| mix(number, u128::from(thread.0)))
     }
 }
 
@@ -144,6 +144,7 @@ fn chosen<T: Copy>(all: &[T], bits: u32) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use racehunter_log::Address;
 
     #[test]
     fn what_comes_before_a_place_is_a_box() {
@@ -158,10 +159,10 @@ mod tests {
 
     #[test]
     fn less_is_every_part_but_the_whole() {
-        let fixed = Variable::Fixed;
+        let fixed = |address| Variable::Fixed(Address(address));
         let deeds = Deeds {
             variables: vec![fixed(1), fixed(2)],
-            threads: vec![0, 3],
+            threads: vec![ThreadId(0), ThreadId(3)],
             preemptions: 2,
             iterations: 0,
             last: None,
@@ -170,17 +171,18 @@ mod tests {
         assert_eq!(parts.len(), 15);
         assert_eq!(parts[0], (Vec::new(), Vec::new()));
         assert!(
-            parts.contains(&(vec![fixed(2)], vec![0, 3])) && !parts.contains(&(vec![fixed(1), fixed(2)], vec![0, 3]))
+            parts.contains(&(vec![fixed(2)], vec![ThreadId(0), ThreadId(3)]))
+                && !parts.contains(&(vec![fixed(1), fixed(2)], vec![ThreadId(0), ThreadId(3)]))
         );
-        assert_eq!(Deeds { threads: (0..9).collect(), ..deeds }.less().count(), 0);
+        assert_eq!(Deeds { threads: (0..9).map(ThreadId).collect(), ..deeds }.less().count(), 0);
     }
 
     #[test]
     fn a_moment_is_told_apart_by_variables_and_threads_in_any_order() {
-        let (a, b) = (Variable::Fixed(8), Variable::Fixed(16));
+        let (a, b) = (Variable::Fixed(Address(8)), Variable::Fixed(Address(16)));
         let deeds = |variables: &[Variable], threads: &[u32], preemptions| Deeds {
             variables: variables.to_vec(),
-            threads: threads.to_vec(),
+            threads: threads.iter().copied().map(ThreadId).collect(),
             preemptions,
             iterations: 0,
             last: None,

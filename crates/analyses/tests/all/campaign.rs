@@ -8,6 +8,7 @@ use racehunter_explore::{
     Budget, Bug, Campaign, Execution, Executor, ExecutorError, Found, Observe, OnBug, Outcome, Plan, Points, Progress,
     Stop, Style, Summary, Tail,
 };
+use racehunter_log::EventNumber;
 
 fn all_points() -> Budget {
     Budget { points: Points::All, ..Budget::default() }
@@ -104,7 +105,7 @@ fn a_lost_update_needs_one_preemption() {
     assert!(summary.coverage.complete);
     assert_eq!(summary.coverage.threads, 3);
     assert_eq!(summary.coverage.assumes.len(), 5, "{:?}", summary.coverage.assumes);
-    assert!(summary.coverage.left_out > 0 && summary.coverage.assumes[4].contains("different objects"));
+    assert!(summary.coverage.left_out > 0 && summary.coverage.assumes[4].to_string().contains("different objects"));
     assert_eq!(summary.coverage.missed, Vec::<String>::new());
 }
 
@@ -158,7 +159,7 @@ fn a_plan_that_diverges_is_tried_again_and_told() {
     // The fifth execution fails once; its second try works.
     let mut flaky = Faulty::new(lost_update(), |number, _, execution| {
         if number == 5 {
-            execution.outcome = Outcome::Diverged(3);
+            execution.outcome = Outcome::Diverged(EventNumber(3));
         }
     });
     let exact = run(&mut ModelExecutor::new(lost_update()), Technique::ContextBound, &Options::default(), all_points());
@@ -171,8 +172,8 @@ fn a_plan_that_diverges_is_tried_again_and_told() {
 
     // Every plan with exactly one switch, at event 3, diverges always.
     let mut broken = Faulty::new(lost_update(), |_, plan: &Plan, execution: &mut Execution| {
-        if plan.switches.len() == 1 && plan.switches[0].at == 3 {
-            execution.outcome = Outcome::Diverged(3);
+        if plan.switches.len() == 1 && plan.switches[0].at == EventNumber(3) {
+            execution.outcome = Outcome::Diverged(EventNumber(3));
         }
     });
     let summary = run(&mut broken, Technique::ContextBound, &Options::default(), all_points());

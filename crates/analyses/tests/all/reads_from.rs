@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use racehunter_analyses::{ContextBound, ReadsFrom, Strategy, Walks};
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value};
 use racehunter_explore::{Analysis, Budget, Campaign, Execution, Outcome, Plan, Points, Portfolio};
+use racehunter_log::EventNumber;
 use std::collections::{BTreeSet, HashMap};
 
 /// Which write each read has seen: thread and place of both; none for what was there at the beginning.
@@ -15,7 +16,7 @@ fn sights(executions: &[Execution]) -> Sights {
     for execution in executions {
         let mut writers: HashMap<u64, (u32, u64)> = HashMap::new();
         for record in execution.records.iter().filter(|record| record.kind.is_access()) {
-            let place = (record.thread, record.code);
+            let place = (record.thread.0, record.code.0);
             // Updates and reads.
             if !record.kind.is_write() || record.kind == racehunter_abi::Kind::AtomicUpdate {
                 sights.insert((place, writers.get(&record.object).copied()));
@@ -35,7 +36,7 @@ fn explore(program: &Program, portfolio: Portfolio, runs: Option<u64>) -> Vec<Ex
     // Not every search asks for the accesses of its beginnings.
     let mut whole = ModelExecutor::new(program.clone());
     whole.add_all_points();
-    recorder.runs.into_iter().map(|(plan, _)| whole.run_one(&Plan { log_from: 0, ..plan })).collect()
+    recorder.runs.into_iter().map(|(plan, _)| whole.run_one(&Plan { log_from: EventNumber::START, ..plan })).collect()
 }
 
 /// The first execution that fails.

@@ -7,12 +7,13 @@ use racehunter_abi::Kind;
 use racehunter_analyses::Walks;
 use racehunter_explore::model::{ModelExecutor, Op, Program, Shape};
 use racehunter_explore::{Analysis, Execution, Observe, Outcome, Plan, Style, Tail, Tracked};
+use racehunter_log::Address;
 
 /// The variables of an execution, each with the sites of its plain accesses.
 fn variables(execution: &Execution) -> Vec<(Tracked, Vec<u32>)> {
     let mut found: Vec<(Tracked, Vec<u32>)> = Vec::new();
     for record in execution.records.iter().filter(|record| record.kind.is_access()) {
-        let variable = Tracked::At(record.object);
+        let variable = Tracked::At(Address(record.object));
         let index = found.iter().position(|(known, _)| *known == variable).unwrap_or_else(|| {
             found.push((variable, Vec::new()));
             found.len() - 1
@@ -49,7 +50,7 @@ proptest! {
 
         // What it logs is about its variable, and about synchronisation; and it means the same to a plan that detects.
         let other = |kind: Kind| kind.is_access() && !kind.is_atomic();
-        prop_assert!(selected.records.iter().all(|r| !other(r.kind) || Tracked::At(r.object) == *variable));
+        prop_assert!(selected.records.iter().all(|r| !other(r.kind) || Tracked::At(Address(r.object)) == *variable));
         let repeated = executor.run_one(&Plan { fair_limit: Some(fair), ..Plan::replay(selected.switches()) });
         prop_assert_eq!((&selected.outcome, selected.events), (&repeated.outcome, repeated.events));
     }

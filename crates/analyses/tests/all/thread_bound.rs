@@ -10,7 +10,7 @@ use racehunter_explore::{
     Budget, Bug, Campaign, Execution, Going, LastVariables, MOST_CHANGED, Outcome, Part, Plan, Points, Portfolio,
     Progress, Style, Switch, Tail, Variable, decisions, part_priority, path_priority,
 };
-use racehunter_log::{EventNumber, History};
+use racehunter_log::{EventNumber, History, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where an execution stands before it is continued by priorities.
@@ -36,7 +36,7 @@ fn algorithm_1(
         let style = Style::Order { changed, count: item.preempted.len() as u32 };
         let plan = Plan {
             switches: item.switches.clone(),
-            tail_from: item.at,
+            tail_from: EventNumber(item.at),
             tail: Tail::Walk { style, seed },
             ..Plan::default()
         };
@@ -45,13 +45,13 @@ fn algorithm_1(
         let mut last = LastVariables::new(&execution);
         let mut decisions = decisions(&execution);
         while let Some(decision) = decisions.next() {
-            if decision.at <= item.at || decision.going != Going::Ready || decisions.ready().count() < 2 {
+            if decision.at <= EventNumber(item.at) || decision.going != Going::Ready || decisions.ready().count() < 2 {
                 continue;
             }
             let mut next = item.clone();
             next.switches = execution.switches().into_iter().filter(|switch| switch.at < decision.at).collect();
-            next.at = decision.at;
-            next.preempted.push(decision.from);
+            next.at = decision.at.0;
+            next.preempted.push(decision.from.0);
             let variable = last.before(decision.at, decision.from);
             next.variables.extend(variable.filter(|variable| !item.variables.contains(variable)));
             if next.preempted.len() <= preemptions && next.variables.len() <= variables {
@@ -116,7 +116,7 @@ fn check(program: Program, lazy: bool, bound: u32, variables: u32) -> Result<(),
         for number in 0..orders {
             let mut see = |execution: Execution| {
                 all_threads_at_once &= number > 0 || execution.threads == threads;
-                expected.classes.insert(History::new(&execution.records).before(EventNumber(u64::MAX)));
+                expected.classes.insert(History::new(&execution.records).before(EventNumber::NEVER));
                 expected.orders.insert(order(&execution));
                 expected.bugs.extend(execution.bugs());
             };
@@ -150,7 +150,7 @@ fn check(program: Program, lazy: bool, bound: u32, variables: u32) -> Result<(),
     let executions = || recorder.runs.iter().map(|(_, execution)| execution);
     let kept = Expected {
         orders: executions().map(order).collect(),
-        classes: executions().map(|execution| History::new(&execution.records).before(EventNumber(u64::MAX))).collect(),
+        classes: executions().map(|execution| History::new(&execution.records).before(EventNumber::NEVER)).collect(),
         bugs: found(&summary),
     };
     let all = Expected { orders: kept.orders.clone(), ..least };
@@ -185,7 +185,7 @@ proptest! {
         if !whole.coverage.complete {
             return Err(TestCaseError::reject("too many schedules"));
         }
-        let class = |execution: &Execution| History::new(&execution.records).before(EventNumber(u64::MAX));
+        let class = |execution: &Execution| History::new(&execution.records).before(EventNumber::NEVER);
         let (mut orders, mut classes, mut bugs) = (BTreeMap::<Vec<u32>, u32>::new(), BTreeSet::new(), BTreeSet::new());
         let mut common = BTreeSet::new();
         for number in 1..=of {
@@ -255,8 +255,8 @@ fn the_figures_need_the_threads_that_the_paper_says() {
         let paths: Vec<u64> = {
             let execution = executor.run_one(&Plan::default());
             let mut last = LastVariables::new(&execution);
-            let _ = last.before(u64::MAX, 0);
-            (0..count as u32).map(|thread| last.path(thread)).collect()
+            let _ = last.before(EventNumber::NEVER, ThreadId::MAIN);
+            (0..count as u32).map(|thread| last.path(ThreadId(thread)).0).collect()
         };
         // Every order of threads and parts, the highest first, and whether it shows the bug.
         let mut fails: BTreeMap<Vec<usize>, bool> = BTreeMap::new();

@@ -11,6 +11,7 @@ use racehunter_explore::{
     Budget, Bug, Campaign, Execution, Executor, ExecutorError, Objects, Observe, Outcome, Part, Plan, Points, Progress,
     Rank, Record, Variable,
 };
+use racehunter_log::{Address, CodeAddress};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 const LIMIT: usize = 400;
@@ -80,7 +81,7 @@ impl Executor for OnHeap {
                 kind: Kind::Allocated,
                 object: ARRAY.start + 8 * number,
                 extra: 8,
-                code: 7,
+                code: CodeAddress(7),
                 ..Record::default()
             };
             execution.records.splice(0..0, (0..4).map(block));
@@ -97,8 +98,8 @@ impl Executor for OnHeap {
 /// The last iteration, from 1, whose block a schedule of such a program preempts at.
 fn iterations(path: &Path) -> u32 {
     let iteration = |variable: Variable| match variable {
-        Variable::Fixed(address) if (ARRAY.start..ARRAY.start + 32).contains(&address) => {
-            (address - ARRAY.start) as u32 / 8 + 1
+        Variable::Fixed(address) if (ARRAY.start..ARRAY.start + 32).contains(&address.0) => {
+            (address.0 - ARRAY.start) as u32 / 8 + 1
         }
         _ => 0,
     };
@@ -322,7 +323,7 @@ proptest! {
         };
         for preempted in all.iter_mut().flat_map(|path| &mut path.preempted) {
             preempted.variable = preempted.variable.map(|variable| match variable {
-                Variable::Fixed(address) if ARRAY.contains(&address) => Variable::Fixed(ARRAY.start),
+                Variable::Fixed(address) if ARRAY.contains(&address.0) => Variable::Fixed(Address(ARRAY.start)),
                 other => other,
             });
         }

@@ -5,6 +5,7 @@ use racehunter_abi::Kind;
 use racehunter_analyses::Walks;
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value};
 use racehunter_explore::{Analysis, Execution, Outcome, Plan, Style, Tail, Tracked};
+use racehunter_log::Address;
 
 fn failed(execution: &Execution) -> bool {
     matches!(execution.outcome, Outcome::Asserted { .. } | Outcome::Deadlock)
@@ -132,7 +133,7 @@ fn reads_before_the_write(mut analysis: Walks, program: &Program, walks: usize) 
     for _ in 0..walks {
         let target = waiting.pop().unwrap();
         let execution = executor.run_one(&analysis.plan(&target));
-        let mut accesses = execution.records.iter().filter(|record| record.variable() == Some(object));
+        let mut accesses = execution.records.iter().filter(|record| record.variable() == Some(object.0));
         counts.push(accesses.position(|record| record.kind == Kind::AtomicWrite).unwrap());
         waiting.extend(analysis.new_targets(&target, &execution));
     }
@@ -183,7 +184,7 @@ fn variable(number: usize) -> Tracked {
     let program = Program::bare(vec![vec![Op::AtomicRead(number, 0)]]);
     let execution = ModelExecutor::new(program).run_one(&Plan::default());
     let record = execution.records.iter().find(|record| record.kind == Kind::AtomicRead).expect("the access");
-    Tracked::At(record.object)
+    Tracked::At(Address(record.object))
 }
 
 #[test]

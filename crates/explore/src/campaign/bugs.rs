@@ -2,7 +2,7 @@
 
 use super::{Campaign, Found};
 use crate::{Bug, Descriptor, Execution, Executor, Outcome, Plan, decisions};
-use racehunter_log::Entry;
+use racehunter_log::{CodeAddress, Entry};
 
 /// The most exit statuses that are reported as separate bugs. A program may count its failures in its status.
 const MOST_STATUSES: usize = 4;
@@ -85,7 +85,7 @@ impl Campaign<'_> {
 /// What showed in an execution that ran freely cannot be repeated, but provoked under control: by what the plan provoked, or
 /// by the first time that the program comes to one of the places.
 fn provocation(plan: &Plan, bug: &Bug) -> Plan {
-    let at = |&code: &u64| Descriptor { code, path: None, callers: Vec::new(), nth: 1 };
+    let at = |&code: &CodeAddress| Descriptor { code, path: None, callers: Vec::new(), nth: 1 };
     let provoke = match (&plan.provoke, bug) {
         (Some(pair), _) => Some(pair.clone()),
         (None, Bug::Race(first, second)) => Some(Box::new([at(first), at(second)])),

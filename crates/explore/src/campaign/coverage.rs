@@ -2,7 +2,26 @@
 
 use super::{Campaign, Claim, Counts, Member, Stop};
 use crate::{Escape, Execution, Part, Points};
-use racehunter_finding::Coverage;
+use racehunter_finding::{Assumption, Coverage};
+
+/// What is assumed where the program does something, in the order of reports.
+const ASSUMED: [(Escape, Assumption); 15] = [
+    (Escape::Clock, Assumption::Time),
+    (Escape::TimedWait, Assumption::TimedWaits),
+    (Escape::FutexWait, Assumption::FutexWaits),
+    (Escape::WeakExchange, Assumption::WeakExchange),
+    (Escape::Excused, Assumption::Excused),
+    (Escape::SmallStack, Assumption::StackSize),
+    (Escape::Stays, Assumption::BlocksStay),
+    (Escape::ReadsAgain, Assumption::ReadsAgain),
+    (Escape::Descriptors, Assumption::DescriptorNumbers),
+    (Escape::Freed, Assumption::FreedMemory),
+    (Escape::LetGo, Assumption::LongFreed),
+    (Escape::Whole, Assumption::StandardLibrary),
+    (Escape::Keys, Assumption::HashKeys),
+    (Escape::Iteration, Assumption::InsideLoop),
+    (Escape::Reused, Assumption::Handles),
+];
 
 impl Campaign<'_> {
     /// Nothing happened that takes schedules out of the hands of the campaign.
@@ -77,80 +96,29 @@ impl Campaign<'_> {
         (0..self.members.len()).find(claims).is_some_and(|index| self.portfolio.proves(index))
     }
 
-    fn assumptions(&self) -> Vec<String> {
+    fn assumptions(&self) -> Vec<Assumption> {
         let points = match self.budget.points {
-            Points::Sync => "points = synchronisation and atomics only".to_owned(),
-            Points::Shared => {
-                let stable = self.counts.stable_for;
-                format!("points = shared accesses, stable for {stable} {}", plural(stable, "execution"))
-            }
-            Points::All => "points = every access".to_owned(),
+            Points::Sync => Assumption::SyncPoints,
+            Points::Shared => Assumption::SharedPoints { stable_for: Some(self.counts.stable_for) },
+            Points::All => Assumption::AllPoints,
         };
-        let mut assumes = vec!["this input".to_owned(), "sequential consistency".to_owned(), points];
+        let mut assumes = vec![Assumption::ThisInput, Assumption::SequentialConsistency, points];
         if !self.budget.spurious {
-            assumes.push("no spurious wake-ups; a signal wakes the thread that has waited longest".to_owned());
+            assumes.push(Assumption::NoSpuriousWakeups);
         }
         if !self.budget.detect_races {
-            assumes.push("no detector of races".to_owned());
+            assumes.push(Assumption::NoDetector);
         } else if !self.budget.infer_races {
-            assumes.push("a race is what two threads are about to do at the same time".to_owned());
+            assumes.push(Assumption::RacesMeet);
         }
         if self.budget.check_output && self.reference.as_ref().is_some_and(Execution::is_output_cut) {
-            assumes.push("output that differs does so in its length or in its last 64 MiB".to_owned());
+            assumes.push(Assumption::EndOfOutput);
         }
         if self.portfolio.left_out() > 0 {
-            assumes.push("the order of operations on different objects does not matter".to_owned());
+            assumes.push(Assumption::IndependentOperations);
         }
         let has = |what: Escape| self.escaped.keys().any(|(known, ..)| *known == what);
-        if has(Escape::Clock) {
-            assumes.push("time passes only as the schedule says".to_owned());
-        }
-        if has(Escape::TimedWait) {
-            assumes.push("waits with a deadline end by a signal or a time-out".to_owned());
-        }
-        if has(Escape::FutexWait) {
-            assumes.push("waits on a futex with a deadline end by a wake-up or a time-out".to_owned());
-        }
-        if has(Escape::WeakExchange) {
-            assumes.push("a weak compare-exchange fails only if the value differs".to_owned());
-        }
-        if has(Escape::Excused) {
-            assumes.push("races on the standard streams, and those that annotations excuse, do not count".to_owned());
-        }
-        if has(Escape::SmallStack) {
-            assumes.push("stacks are large enough".to_owned());
-        }
-        if has(Escape::Stays) {
-            assumes.push("large blocks stay where they are when resized, if they fit".to_owned());
-        }
-        if has(Escape::ReadsAgain) {
-            assumes.push(
-                "a thread that reads under a lock gets it again for reading, also while a writer waits".to_owned(),
-            );
-        }
-        if has(Escape::Descriptors) {
-            assumes.push("the numbers of descriptors do not matter".to_owned());
-        }
-        if has(Escape::Freed) {
-            assumes.push("freed memory is not handed out again at once".to_owned());
-        }
-        if has(Escape::LetGo) {
-            assumes.push(
-                "blocks that were freed long before, at least 1 MiB or 1,024 blocks ago, are not used".to_owned(),
-            );
-        }
-        if has(Escape::Whole) {
-            assumes.push("no preemption at the reads inside of Rust's standard library".to_owned());
-        }
-        if has(Escape::Keys) {
-            assumes.push("the keys of hash maps that were drawn".to_owned());
-        }
-        if has(Escape::Iteration) {
-            assumes.push("a failure shows inside of the loop, and not in what `main` returns after it".to_owned());
-        }
-        if has(Escape::Reused) {
-            assumes.push("no reuse of handles: a new thread has none of a thread that is over".to_owned());
-        }
+        assumes.extend(ASSUMED.iter().filter(|(what, _)| has(*what)).map(|(_, assumption)| assumption.clone()));
         assumes
     }
 
@@ -199,4 +167,17 @@ impl Claim {
 
 fn plural(count: u64, noun: &str) -> String {
     if count == 1 { noun.to_owned() } else { format!("{noun}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_escape_that_is_an_assumption_says_which() {
+        for what in (0..=u8::MAX).filter_map(Escape::from_byte) {
+            let named = ASSUMED.iter().filter(|(known, _)| *known == what).count();
+            assert_eq!(named, usize::from(what.is_assumption()), "{what:?}");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use super::{Campaign, Member, Progress, Running};
 use crate::patience::Worth;
 use crate::portfolio::Fate;
 use crate::{Execution, Outcome, Plan};
-use racehunter_log::{Entry, Event};
+use racehunter_log::{Entry, Event, EventNumber};
 
 /// How often a target is tried again whose plan could not be followed.
 const RETRIES: u32 = 2;
@@ -98,14 +98,14 @@ impl Campaign<'_> {
 
 /// The last choice of the plan fell on a thread that turned out to wait. The log cannot know that of a thread which has
 /// not got to its next operation yet, so such a target is no schedule at all, and nothing diverged.
-fn chose_a_waiting_thread(plan: &Plan, execution: &Execution, at: u64) -> bool {
+fn chose_a_waiting_thread(plan: &Plan, execution: &Execution, at: EventNumber) -> bool {
     let Some(last) = plan.switches.last().filter(|last| last.at == at) else { return false };
     let is_wait = |event: &Event| matches!(event, Event::Blocked { .. } | Event::Suspended { .. });
-    let is_choice = |event: &Event| matches!(event, Event::Switch { to, .. } if to.0 == last.to);
+    let is_choice = |event: &Event| matches!(event, Event::Switch { to, .. } if *to == last.to);
     let scheduling = execution.entries().rev().filter(|entry| entry.is_scheduling());
     let scheduling = scheduling.map(|entry| (entry, entry.event()));
     let mut end = scheduling.filter(|(entry, event)| entry.is_switch() || is_wait(event));
-    let waits = end.next().filter(|(entry, event)| is_wait(event) && entry.thread().0 == last.to);
+    let waits = end.next().filter(|(entry, event)| is_wait(event) && entry.thread() == last.to);
     let chosen = end.next().filter(|(_, event)| is_choice(event));
-    waits.zip(chosen).is_some_and(|(waits, chosen)| [waits, chosen].iter().all(|(entry, _)| entry.number().0 == at))
+    waits.zip(chosen).is_some_and(|(waits, chosen)| [waits, chosen].iter().all(|(entry, _)| entry.number() == at))
 }

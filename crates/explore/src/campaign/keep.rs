@@ -3,6 +3,7 @@
 use super::{Campaign, Claim, Counts, Found, Member};
 use crate::patience::Patience;
 use crate::{Endings, Escape, Executor, Loader, Plan, Saver, Unusable};
+use racehunter_log::CodeAddress;
 use std::io::{self, Read, Write};
 
 /// The first number of a state: changes with its form.
@@ -36,7 +37,7 @@ impl Campaign<'_> {
         out.numbers([u64::from(self.threads), self.events].into_iter());
         out.count(self.escaped.len());
         for (&(what, code, object), &executions) in &self.escaped {
-            out.numbers([u64::from(what as u8), code, object, executions].into_iter());
+            out.numbers([u64::from(what as u8), code.0, object, executions].into_iter());
         }
         self.patience.save(&mut out);
         save_endings(&self.endings, &mut out);
@@ -72,7 +73,7 @@ impl Campaign<'_> {
             let (bug, execution, switches) = (input.bug()?, input.number()?, input.switches()?);
             let repeat = Plan {
                 switches: input.switches()?,
-                tail_from: input.number()?,
+                tail_from: input.small()?,
                 max_events: input.number()?,
                 max_threads: input.small()?,
                 spurious: input.flag()?,
@@ -97,7 +98,7 @@ impl Campaign<'_> {
         for _ in 0..input.number()? {
             let [what, code, object, executions] = input.numbers::<u64>()?[..] else { return Err(Unusable::Damaged) };
             let what = u8::try_from(what).ok().and_then(Escape::from_byte).ok_or(Unusable::Damaged)?;
-            self.escaped.insert((what, code, object), executions);
+            self.escaped.insert((what, CodeAddress(code), object), executions);
         }
         self.patience = Patience::load(&mut input)?;
         self.endings = load_endings(&mut input)?;

@@ -2,6 +2,7 @@
 
 use crate::{Bug, Endings, Escape, Execution, Executor, ExecutorError, Plan, Rank, Switch};
 use racehunter_finding::Coverage;
+use racehunter_log::CodeAddress;
 
 /// Follows a campaign while it runs. A function of [`Progress`] is one that leaves bugs alone; see also [`OnBug`].
 pub trait Watcher {
@@ -84,8 +85,8 @@ pub struct Found {
 pub struct Escaped {
     /// What it was.
     pub what: Escape,
-    /// Where, 0 when that is not known.
-    pub code: u64,
+    /// Where, if that is known.
+    pub code: CodeAddress,
     /// What it was about, see [`Escape`].
     pub object: u64,
     /// Executions in which it happened, without those that only looked for shared accesses.

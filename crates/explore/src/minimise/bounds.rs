@@ -6,6 +6,7 @@
 
 use super::{OwnEvents, Rule, Search};
 use crate::{Execution, ExecutorError, Plan, Step, Switch, decisions};
+use racehunter_log::{CodeAddress, EventNumber, ThreadId};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
@@ -22,13 +23,13 @@ type Rank = (usize, u64, usize, u64, u64);
 
 /// What the known schedule preempts.
 struct Known {
-    codes: FxHashSet<u64>,
+    codes: FxHashSet<CodeAddress>,
     rules: Vec<Rule>,
 }
 
 impl Known {
     /// How far from a preemption of the same thread it is, in events of that thread.
-    fn distance(&self, from: u32, after: u64) -> u64 {
+    fn distance(&self, from: ThreadId, after: u64) -> u64 {
         let same = self.rules.iter().filter(|rule| rule.from == from);
         same.map(|rule| rule.after.abs_diff(after)).min().unwrap_or(u64::MAX)
     }
@@ -50,7 +51,7 @@ impl Search<'_> {
                 break;
             }
             let plan = |(_, switches): &(Rank, Vec<Switch>)| {
-                let tail_from = switches.last().map_or(0, |last| last.at + 1);
+                let tail_from = switches.last().map_or(EventNumber::START, |last| last.at.next());
                 Plan { switches: switches.clone(), tail_from, ..self.open() }
             };
             let plans: Vec<Plan> = batch.iter().map(plan).collect();
@@ -92,7 +93,7 @@ struct Alternative {
     /// Which of the other threads it is.
     which: usize,
     /// Where the running thread stands.
-    code: u64,
+    code: CodeAddress,
     /// How far that is from what is known.
     distance: u64,
     switches: Vec<Switch>,
@@ -101,13 +102,13 @@ struct Alternative {
 fn alternatives(execution: &Execution, forced: &[Switch], known: &Known) -> Vec<Alternative> {
     /// Of long executions not all are kept: each has a copy of what comes before.
     const MOST: usize = 1000;
-    let tail_from = forced.last().map_or(0, |last| last.at + 1);
+    let tail_from = forced.last().map_or(EventNumber::START, |last| last.at.next());
     let (mut counter, mut made, mut found) = (OwnEvents::default(), Vec::new(), Vec::new());
     let mut all = decisions(execution);
     while let Some(decision) = all.next() {
         let after = counter.at(decision.at, decision.from);
         counter.runs(decision.to);
-        let switch = |to: u32| Switch { at: decision.at, to, from: decision.from, code: decision.code };
+        let switch = |to: ThreadId| Switch { at: decision.at, to, from: decision.from, code: decision.code };
         if decision.at >= tail_from {
             let distance = known.distance(decision.from, after);
             for (which, (other, step)) in all.others().enumerate() {
@@ -130,7 +131,7 @@ fn alternatives(execution: &Execution, forced: &[Switch], known: &Known) -> Vec<
         kept[cost] += 1;
         kept[cost] <= MOST
     });
-    let whole = |(cost, which, code, distance, before, last): (usize, usize, u64, u64, usize, Switch)| {
+    let whole = |(cost, which, code, distance, before, last): (usize, usize, CodeAddress, u64, usize, Switch)| {
         let mut switches = made[..before].to_vec();
         switches.push(last);
         Alternative { cost, which, code, distance, switches }

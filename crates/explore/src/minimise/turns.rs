@@ -6,12 +6,13 @@
 //! down without trying it bit by bit: one execution tells.
 
 use crate::{Execution, Plan, Switch};
+use racehunter_log::{CodeAddress, EventNumber, ThreadId};
 use std::ops::Range;
 
 /// Some events of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Turn {
-    thread: u32,
+    thread: ThreadId,
     events: u64,
     /// It was chosen to go on: it may have been suspended.
     chosen: bool,
@@ -34,7 +35,7 @@ pub(super) struct Join {
 impl Turns {
     pub(super) fn of(execution: &Execution) -> Self {
         let mut turns = Vec::new();
-        let (mut thread, mut begin, mut chosen) = (0, 1, false);
+        let (mut thread, mut begin, mut chosen) = (ThreadId::MAIN, EventNumber::START.next(), false);
         for switch in execution.switches() {
             if switch.at > begin {
                 turns.push(Turn { thread, events: switch.at - begin, chosen });
@@ -42,8 +43,9 @@ impl Turns {
             }
             (thread, chosen) = (switch.to, switch.to == switch.from);
         }
-        if execution.events >= begin {
-            turns.push(Turn { thread, events: execution.events + 1 - begin, chosen });
+        let end = execution.last_event().next();
+        if end > begin {
+            turns.push(Turn { thread, events: end - begin, chosen });
         }
         Self(turns)
     }
@@ -79,7 +81,7 @@ impl Turns {
     /// The same with the turns of each thread together, within a range: threads in the order in which they come there.
     pub(super) fn grouped(&self, range: Range<usize>) -> Self {
         let mut turns = self.0.clone();
-        let order: Vec<u32> = turns[range.clone()].iter().map(|turn| turn.thread).collect();
+        let order: Vec<ThreadId> = turns[range.clone()].iter().map(|turn| turn.thread).collect();
         turns[range].sort_by_key(|turn| order.iter().position(|&thread| thread == turn.thread));
         Self(turns)
     }
@@ -91,15 +93,15 @@ impl Turns {
 
     /// A plan like another one, that does this. It decides nothing after the last turn begins.
     pub(super) fn plan(&self, like: &Plan) -> Plan {
-        let (mut running, mut at) = (0, 1);
+        let (mut running, mut at) = (ThreadId::MAIN, EventNumber::START.next());
         let mut switches = Vec::new();
         for turn in &self.0 {
             if turn.chosen || turn.thread != running {
-                switches.push(Switch { at, to: turn.thread, from: running, code: 0 });
+                switches.push(Switch { at, to: turn.thread, from: running, code: CodeAddress::UNKNOWN });
             }
             (running, at) = (turn.thread, at + turn.events);
         }
-        Plan { tail_from: switches.last().map_or(0, |last| last.at), switches, ..like.clone() }
+        Plan { tail_from: switches.last().map_or(EventNumber::START, |last| last.at), switches, ..like.clone() }
     }
 }
 
@@ -107,9 +109,10 @@ impl Turns {
 mod tests {
     use super::{Turn, Turns};
     use crate::Plan;
+    use racehunter_log::{EventNumber, ThreadId};
 
     fn turns(list: &[(u32, u64)]) -> Turns {
-        Turns(list.iter().map(|&(thread, events)| Turn { thread, events, chosen: false }).collect())
+        Turns(list.iter().map(|&(thread, events)| Turn { thread: ThreadId(thread), events, chosen: false }).collect())
     }
 
     #[test]
@@ -131,9 +134,9 @@ mod tests {
     fn a_plan_has_the_events_where_turns_begin() {
         let plan = turns(&[(0, 2), (1, 3), (2, 1)]).plan(&Plan::default());
         assert_eq!(
-            plan.switches.iter().map(|switch| (switch.at, switch.from, switch.to)).collect::<Vec<_>>(),
+            plan.switches.iter().map(|switch| (switch.at.0, switch.from.0, switch.to.0)).collect::<Vec<_>>(),
             [(3, 0, 1), (6, 1, 2)]
         );
-        assert_eq!(plan.tail_from, 6);
+        assert_eq!(plan.tail_from, EventNumber(6));
     }
 }

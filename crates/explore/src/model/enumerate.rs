@@ -4,7 +4,7 @@ use super::program::Program;
 use super::state::Operation;
 use super::state::{State, Status};
 use crate::{Bug, Execution, Outcome, Variable};
-use racehunter_log::Event;
+use racehunter_log::{Address, CodeAddress, Event};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 /// One schedule from the start of a program to its end.
@@ -144,8 +144,8 @@ pub fn reachable(program: &Program, points: &HashSet<u32>, wakeups: bool, limit:
 pub fn order(execution: &Execution) -> Vec<u32> {
     let mut order = vec![0; execution.events as usize];
     for switch in execution.switches() {
-        let from = (switch.at as usize).saturating_sub(1).min(order.len());
-        order[from..].fill(switch.to);
+        let from = (switch.at.0 as usize).saturating_sub(1).min(order.len());
+        order[from..].fill(switch.to.0);
     }
     order
 }
@@ -222,7 +222,7 @@ impl Search<'_> {
         for &next in order {
             let operation = state.perform(next);
             if next == thread && (!operation.is_plain_access() || self.points.contains(&operation.site())) {
-                last = is_about_a_variable(&operation.event).then(|| Variable::Fixed(operation.object()));
+                last = is_about_a_variable(&operation.event).then(|| Variable::Fixed(Address(operation.object())));
             }
         }
         last
@@ -236,19 +236,22 @@ impl Search<'_> {
     }
 
     fn finish(&mut self, state: &State<'_>, current: u32, outcome: Outcome, mut path: Path) {
-        let place = |(a, b): &(Operation, Operation)| Bug::Race(a.code().min(b.code()), a.code().max(b.code()));
+        let place = |(a, b): &(Operation, Operation)| {
+            let (a, b) = (CodeAddress(a.code()), CodeAddress(b.code()));
+            Bug::Race(a.min(b), a.max(b))
+        };
         path.bugs = state.clocks.races.iter().map(place).collect();
         match &outcome {
             Outcome::Deadlock => {
                 let waiting = (0..state.threads()).filter(|&thread| state.status(thread) != Status::Over);
-                let mut places: Vec<u64> = waiting.map(|thread| state.code(thread)).collect();
+                let mut places: Vec<CodeAddress> = waiting.map(|thread| CodeAddress(state.code(thread))).collect();
                 places.sort_unstable();
                 path.bugs.push(Bug::Deadlock(places));
             }
             Outcome::Asserted { message, file, line } => {
                 path.bugs.push(Bug::Assertion(message.clone(), file.clone(), *line));
             }
-            Outcome::Crashed { signal, .. } => path.bugs.push(Bug::Crash(*signal, state.code(current))),
+            Outcome::Crashed { signal, .. } => path.bugs.push(Bug::Crash(*signal, CodeAddress(state.code(current)))),
             _ => {}
         }
         path.bugs.sort();

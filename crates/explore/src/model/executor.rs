@@ -5,7 +5,7 @@ use super::program::Program;
 use super::state::{Operation, State, Status};
 use super::watch::Watch;
 use crate::{Cause, Execution, Executor, ExecutorError, Observe, Outcome, Plan, Switch, Tail, Tracked};
-use racehunter_log::{CodeAddress, Event, EventNumber, Position, Record, SiteId, ThreadId, Wait};
+use racehunter_log::{Address, CodeAddress, Event, EventNumber, Position, Record, SiteId, ThreadId, Wait};
 use racehunter_walk::{Done, Next, Walk};
 use std::collections::{HashMap, HashSet};
 
@@ -116,7 +116,7 @@ impl<'a> Run<'a> {
         let mut walk = Walk::new();
         if let Tail::Walk { style, seed } = plan.tail {
             walk.begin(style, seed);
-            plan.weights.iter().for_each(|&(path, accesses)| walk.weigh(path, accesses));
+            plan.weights.iter().for_each(|&(path, accesses)| walk.weigh(path.0, accesses));
             plan.constraints.iter().for_each(|&constraint| walk.constrain(constraint));
         }
         Self {
@@ -197,7 +197,7 @@ impl<'a> Run<'a> {
     /// Whether a plain access there, to that variable, is a point.
     fn is_point(&self, site: u32, object: u64) -> bool {
         match &self.plan.select {
-            Some(selected) => selected.contains(&site) && self.plan.track.contains(&Tracked::At(object)),
+            Some(selected) => selected.contains(&site) && self.plan.track.contains(&Tracked::At(Address(object))),
             None => self.plan.observe != Observe::Points || self.points.contains(&site),
         }
     }
@@ -231,7 +231,8 @@ impl<'a> Run<'a> {
         loop {
             let others = self.others_ready();
             // A plan that says nothing about a yield repeats an execution in which no other thread was known to be ready.
-            let planned = n >= self.plan.tail_from || self.forced.first().is_some_and(|switch| switch.at == n);
+            let planned =
+                EventNumber(n) >= self.plan.tail_from || self.forced.first().is_some_and(|switch| switch.at.0 == n);
             let yields = std::mem::take(&mut self.yielded) && others && planned;
             if yields && matches!(self.plan.tail, Tail::Walk { .. }) {
                 self.walk.yields(self.current);
@@ -244,11 +245,11 @@ impl<'a> Run<'a> {
             let able = self.status(self.current) == Status::Ready;
             self.tell(self.current, n);
             // A plan can choose again: the execution that it repeats may have held the thread that was chosen first.
-            if able && self.decided == n && self.forced.first().is_none_or(|switch| switch.at != n) {
+            if able && self.decided == n && self.forced.first().is_none_or(|switch| switch.at.0 != n) {
                 return Ok(());
             }
-            let forced = self.forced.first().is_some_and(|switch| switch.at <= n);
-            let in_tail = n >= self.plan.tail_from;
+            let forced = self.forced.first().is_some_and(|switch| switch.at.0 <= n);
+            let in_tail = EventNumber(n) >= self.plan.tail_from;
             let is_point =
                 self.state.at_point(self.current, |site, object| self.is_point(site, object)) || n == self.behind_point;
             let alone = || self.walk.holds_all_back(std::iter::once(self.state.next(self.current)));
@@ -273,16 +274,17 @@ impl<'a> Run<'a> {
         self.decided = n;
         let from = self.current;
         let code = self.state.code(from);
-        let to = if let Some((wanted, rest)) = self.forced.split_first().filter(|(switch, _)| switch.at <= n) {
+        let to = if let Some((wanted, rest)) = self.forced.split_first().filter(|(switch, _)| switch.at.0 <= n) {
             self.forced = rest;
             cause = Cause::Plan;
-            let fits = wanted.at == n && wanted.from == from && (wanted.code == 0 || wanted.code == code);
-            if !fits || !(self.possible(wanted.to) || self.watch.let_go(wanted.to)) {
-                return Err(Outcome::Diverged(n));
+            let fits = wanted.at.0 == n && wanted.from.0 == from && (!wanted.code.is_known() || wanted.code.0 == code);
+            let to = wanted.to.0;
+            if !fits || !(self.possible(to) || self.watch.let_go(to)) {
+                return Err(Outcome::Diverged(EventNumber(n)));
             }
-            wanted.to
-        } else if n < self.plan.tail_from {
-            return Err(Outcome::Diverged(n));
+            to
+        } else if EventNumber(n) < self.plan.tail_from {
+            return Err(Outcome::Diverged(EventNumber(n)));
         } else {
             self.partner_at(n).or_else(|| self.choose(able, cause)).ok_or_else(|| self.stuck())?
         };
@@ -346,7 +348,7 @@ impl<'a> Run<'a> {
             let track = &self.plan.track;
             let next = |&thread: &u32| {
                 let next = state.next(thread);
-                Next { chosen: track.contains(&Tracked::At(next.object)), ..next }
+                Next { chosen: track.contains(&Tracked::At(Address(next.object))), ..next }
             };
             return self.walk.choose(self.current, candidates.map(next));
         }
@@ -366,7 +368,7 @@ impl<'a> Run<'a> {
         let mut notes = std::mem::take(&mut self.state.notes);
         let n = operation.at.number.0;
         let plain = operation.is_plain_access();
-        let is_asked_for = n >= self.plan.log_from;
+        let is_asked_for = operation.at.number >= self.plan.log_from;
         let logged = !plain || is_asked_for && self.is_point(operation.site(), operation.object());
         if logged {
             if self.plan.select.is_some() {
@@ -414,7 +416,7 @@ impl<'a> Run<'a> {
         let changes = operation.event.access().is_some_and(|access| access.mode.writes());
         self.walk.performed(Done { path: self.state.path(thread), code, object, changes });
         let variable = operation.event.variable();
-        let tracked = variable.is_some_and(|object| self.plan.track.contains(&Tracked::At(object.0)));
+        let tracked = variable.is_some_and(|object| self.plan.track.contains(&Tracked::At(object)));
         if tracked && self.state.threads() > 1 {
             self.walk.accessed(thread);
         }

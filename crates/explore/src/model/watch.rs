@@ -64,7 +64,7 @@ impl Watch {
         }
         let mut wanted = drawn;
         for (descriptor, seen) in self.descriptors.iter().zip(&mut self.seen[thread]) {
-            if descriptor.code == access.code() && descriptor.path.is_none_or(|wanted| wanted == path) {
+            if descriptor.code == access.at.code && descriptor.path.is_none_or(|wanted| wanted.0 == path) {
                 *seen += 1;
                 wanted |= *seen == descriptor.nth;
             }

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use racehunter_abi::{Kind, Record};
 use racehunter_explore::{Conflict, Descriptor, Execution, Outcome, all_conflicts, conflicts};
+use racehunter_log::{CodeAddress, ThreadId, ThreadPath};
 
 /// An access: thread, place, callers, address, size and kind.
 type Access<'a> = (u32, u64, &'a [u64], u64, u8, Kind);
@@ -39,11 +40,20 @@ impl Log {
         let stack = stacks.len() as u32;
         stacks.extend([callers.len() as u64 + 1, 0, code]);
         stacks.extend(callers);
-        self.put(Record { code, object, extra: size.into(), thread, stack, kind, size, ..Record::default() });
+        self.put(Record {
+            code: CodeAddress(code),
+            object,
+            extra: size.into(),
+            thread: ThreadId(thread),
+            stack,
+            kind,
+            size,
+            ..Record::default()
+        });
     }
 
     fn lock(&mut self, thread: u32, kind: Kind, object: u64) {
-        self.put(Record { object, thread, kind, ..Record::default() });
+        self.put(Record { object, thread: ThreadId(thread), kind, ..Record::default() });
     }
 
     fn targets(&self) -> Vec<Conflict> {
@@ -70,11 +80,11 @@ fn described(execution: &Execution, wanted: &Descriptor, paths: &[u64]) -> Vec<u
     for (at, record) in execution.records.iter().enumerate().filter(|(_, record)| record.kind.is_access()) {
         let callers = execution.callers(racehunter_log::Entry::of(record));
         if record.code == wanted.code
-            && wanted.path.is_none_or(|path| path == paths[record.thread as usize])
+            && wanted.path.is_none_or(|path| path == ThreadPath(paths[record.thread.index()]))
             && callers.starts_with(&wanted.callers)
         {
-            seen[record.thread as usize] += 1;
-            if seen[record.thread as usize] == wanted.nth {
+            seen[record.thread.index()] += 1;
+            if seen[record.thread.index()] == wanted.nth {
                 found.push(at);
             }
         }
@@ -140,7 +150,9 @@ fn descriptors_are_as_short_as_can_be() {
     log.access((1, 10, one, 64, 4, Kind::Write));
     log.access((2, 20, &[9], 64, 4, Kind::Write));
     let targets = log.targets();
-    let of = |code: u64| targets.iter().flat_map(|target| &target.pair).filter(move |access| access.code == code);
+    let of = |code: u64| {
+        targets.iter().flat_map(|target| &target.pair).filter(move |access| access.code == CodeAddress(code))
+    };
     assert!(of(20).all(|access| access.callers.is_empty() && access.nth == 1 && access.path.is_none()), "{targets:?}");
     assert!(of(10).all(|access| access.callers.len() == 6 && access.path.is_none()), "{targets:?}");
     let numbers: std::collections::BTreeSet<(u64, u64)> =
@@ -149,8 +161,10 @@ fn descriptors_are_as_short_as_can_be() {
     // Who executes the instruction matters once others do, too.
     log.access((2, 10, one, 64, 4, Kind::Write));
     let targets = log.targets();
-    let all_named =
-        targets.iter().flat_map(|target| &target.pair).all(|access| access.path.is_some() == (access.code == 10));
+    let all_named = targets
+        .iter()
+        .flat_map(|target| &target.pair)
+        .all(|access| access.path.is_some() == (access.code == CodeAddress(10)));
     assert!(all_named, "{targets:?}");
 }
 
@@ -158,11 +172,14 @@ fn descriptors_are_as_short_as_can_be() {
 fn a_number_of_the_program_takes_the_place_of_the_family() {
     let mut log = Log::new(2);
     let path = racehunter_abi::path_of_id(77);
-    log.put(Record { object: path, thread: 1, kind: Kind::Numbered, ..Record::default() });
+    log.put(Record { object: path, thread: ThreadId(1), kind: Kind::Numbered, ..Record::default() });
     log.access((1, 10, &[], 64, 4, Kind::Write));
     log.access((2, 10, &[], 64, 4, Kind::Write));
     let [target] = &log.targets()[..] else { panic!("one pair") };
-    assert_eq!(target.pair.each_ref().map(|access| access.path), [Some(path), Some(paths(2)[2])]);
+    assert_eq!(
+        target.pair.each_ref().map(|access| access.path),
+        [Some(ThreadPath(path)), Some(ThreadPath(paths(2)[2]))]
+    );
 }
 
 #[test]
@@ -180,6 +197,6 @@ fn a_lock_in_common_comes_later_and_is_not_left_out() {
         }
     }
     let targets = log.targets();
-    let order: Vec<(u64, bool)> = targets.iter().map(|target| (target.pair[0].code, target.guarded)).collect();
+    let order: Vec<(u64, bool)> = targets.iter().map(|target| (target.pair[0].code.0, target.guarded)).collect();
     assert_eq!(order, [(20, false), (10, true)]);
 }

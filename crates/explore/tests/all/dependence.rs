@@ -3,7 +3,7 @@
 
 use racehunter_explore::model::{ModelExecutor, Path, Program, Shape, schedules};
 use racehunter_explore::{Execution, Plan, Switch};
-use racehunter_log::{AccessMode, Entry, Event, EventNumber, History};
+use racehunter_log::{AccessMode, CodeAddress, Entry, Event, EventNumber, History, ThreadId};
 use std::collections::{HashMap, HashSet};
 
 /// The execution in which threads perform events in this order.
@@ -11,7 +11,12 @@ fn execution(executor: &mut ModelExecutor, order: &[u32]) -> Execution {
     let (mut switches, mut from) = (Vec::new(), 0);
     for (at, &to) in order.iter().enumerate() {
         if to != from {
-            switches.push(Switch { at: at as u64 + 1, to, from, code: 0 });
+            switches.push(Switch {
+                at: EventNumber(at as u64 + 1),
+                to: ThreadId(to),
+                from: ThreadId(from),
+                code: CodeAddress::UNKNOWN,
+            });
         }
         from = to;
     }
@@ -69,7 +74,7 @@ fn the_same_number_means_the_same_up_to_independent_neighbours() {
         let mut sums = Vec::new();
         for (number, path) in all.iter().enumerate() {
             let execution = execution(&mut executor, &path.order);
-            sums.push(History::new(&execution.records).before(EventNumber(u64::MAX)));
+            sums.push(History::new(&execution.records).before(EventNumber::NEVER));
             let events: Vec<Entry<'_>> = execution.entries().filter(|entry| entry.is_operation()).collect();
             assert_eq!(events.len(), path.order.len());
             for at in 1..events.len() {

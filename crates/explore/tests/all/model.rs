@@ -7,7 +7,7 @@ use racehunter_explore::{
     Bug, Cause, Execution, Executor, LastVariables, Observe, Outcome, Plan, Record, Switch, Tail, Wait, conflicts,
     decisions, reported_sites, shared_sites,
 };
-use racehunter_log::{EventNumber, History};
+use racehunter_log::{CodeAddress, EventNumber, History, ThreadId};
 
 /// A plan under which every access is a point.
 fn everything() -> Plan {
@@ -20,7 +20,7 @@ fn run(program: Program, plan: &Plan) -> Execution {
 
 /// Index, thread, kind and object of every record.
 fn log(execution: &Execution) -> Vec<(u64, u32, Kind, u64)> {
-    execution.records.iter().map(|r| (r.index, r.thread, r.kind, r.object & 0xffff)).collect()
+    execution.records.iter().map(|r| (r.index.0, r.thread.0, r.kind, r.object & 0xffff)).collect()
 }
 
 /// Each thread takes both locks, the second one in the other order.
@@ -74,10 +74,10 @@ proptest! {
             let switch = |to| Switch { at: decision.at, to, from: decision.from, code: decision.code };
             for (other, _) in decisions.others() {
                 let switches = made.iter().copied().chain([switch(other)]).collect();
-                let plan = Plan { switches, tail_from: decision.at + 1, ..everything() };
+                let plan = Plan { switches, tail_from: decision.at.next(), ..everything() };
                 let chosen = executor.run_one(&plan);
                 prop_assert!(!matches!(chosen.outcome, Outcome::Diverged(_)));
-                prop_assert_eq!(order(&chosen)[decision.at as usize - 1], other);
+                prop_assert_eq!(order(&chosen)[decision.at.0 as usize - 1], other.0);
             }
             if decision.logged {
                 made.push(switch(decision.to));
@@ -126,18 +126,23 @@ fn accesses_that_are_not_points_count_but_are_not_logged() {
 #[test]
 fn a_deadlock_names_who_waits_where() {
     let program = crossed_locks();
-    let switch = |at, from, to| Switch { at, to, from, code: 0 };
+    let switch = |at, from, to| Switch {
+        at: EventNumber(at),
+        to: ThreadId(to),
+        from: ThreadId(from),
+        code: CodeAddress::UNKNOWN,
+    };
     // Thread 1 takes lock 0; thread 2 takes lock 1 before thread 1 can.
-    let plan = Plan { switches: vec![switch(3, 0, 1), switch(4, 1, 2)], tail_from: 5, ..Plan::default() };
+    let plan = Plan { switches: vec![switch(3, 0, 1), switch(4, 1, 2)], tail_from: EventNumber(5), ..Plan::default() };
     let execution = run(program.clone(), &plan);
     assert_eq!(execution.outcome, Outcome::Deadlock);
-    let places = vec![program.code(0, 2), program.code(1, 1), program.code(2, 1)];
+    let places = [(0, 2), (1, 1), (2, 1)].map(|(thread, at)| CodeAddress(program.code(thread, at))).to_vec();
     assert_eq!(execution.bugs(), [Bug::Deadlock(places)]);
     let states: Vec<_> = execution
         .records
         .iter()
         .filter(|r| r.kind == Kind::ThreadState)
-        .map(|r| (r.thread, r.detail, r.extra))
+        .map(|r| (r.thread.0, r.detail, r.extra))
         .collect();
     let (mutex, join) = (Wait::Mutex as u8, Wait::Join as u8);
     assert_eq!(states, [(2, mutex, 2), (0, join, 2), (1, mutex, 3)], "the thread that ran last comes first");
@@ -150,16 +155,16 @@ fn a_plan_that_does_not_fit_diverges() {
     let switches = good.switches();
     assert_eq!(run(program.clone(), &good.repeat()), good_as_plan(&good));
     let diverges = |switches: Vec<Switch>, tail_from: u64| {
-        run(program.clone(), &Plan { switches, tail_from, ..Plan::default() }).outcome
+        run(program.clone(), &Plan { switches, tail_from: EventNumber(tail_from), ..Plan::default() }).outcome
     };
     let first = switches[0];
-    assert_eq!((first.at, first.from, first.to), (3, 0, 1));
+    assert_eq!((first.at.0, first.from.0, first.to.0), (3, 0, 1));
     // Wrong place, wrong thread before, a thread that does not exist, one that is blocked, one that is not due.
-    assert_eq!(diverges(vec![Switch { code: 1, ..first }], 4), Outcome::Diverged(3));
-    assert_eq!(diverges(vec![Switch { from: 1, ..first }], 4), Outcome::Diverged(3));
-    assert_eq!(diverges(vec![Switch { to: 9, ..first }], 4), Outcome::Diverged(3));
-    assert_eq!(diverges(vec![Switch { to: 0, ..first }], 4), Outcome::Diverged(3));
-    assert_eq!(diverges(vec![], 4), Outcome::Diverged(3), "a thread that blocks is a decision");
+    assert_eq!(diverges(vec![Switch { code: CodeAddress(1), ..first }], 4), Outcome::Diverged(EventNumber(3)));
+    assert_eq!(diverges(vec![Switch { from: ThreadId(1), ..first }], 4), Outcome::Diverged(EventNumber(3)));
+    assert_eq!(diverges(vec![Switch { to: ThreadId(9), ..first }], 4), Outcome::Diverged(EventNumber(3)));
+    assert_eq!(diverges(vec![Switch { to: ThreadId(0), ..first }], 4), Outcome::Diverged(EventNumber(3)));
+    assert_eq!(diverges(vec![], 4), Outcome::Diverged(EventNumber(3)), "a thread that blocks is a decision");
     assert_eq!(diverges(vec![first], 4), Outcome::Exited(0));
 }
 
@@ -169,7 +174,7 @@ fn repeating_an_execution_leaves_nothing_to_a_strategy() {
     let repeat = run(with(Op::SemPost(0)), &Plan::default()).repeat();
     assert_eq!(run(with(Op::SemPost(0)), &repeat).outcome, Outcome::Exited(0));
     // Where the program used to go on, it now waits.
-    assert_eq!(run(with(Op::Join(0)), &repeat).outcome, Outcome::Diverged(2));
+    assert_eq!(run(with(Op::Join(0)), &repeat).outcome, Outcome::Diverged(EventNumber(2)));
 }
 
 /// The same execution, with the causes that a replay has.
@@ -187,7 +192,7 @@ fn locks_order_accesses_and_nothing_else_does() {
     let locked = vec![Op::Lock(0), Op::Write(0, Value::Const(1)), Op::Unlock(0)];
     let racy = Program::fork_join(vec![plain.clone(), plain.clone()], vec![Op::Read(0, 0)]);
     let bugs = run(racy.clone(), &Plan::default()).bugs();
-    assert_eq!(bugs, [Bug::Race(racy.code(1, 0), racy.code(2, 0))]);
+    assert_eq!(bugs, [Bug::Race(CodeAddress(racy.code(1, 0)), CodeAddress(racy.code(2, 0)))]);
     let clean = Program::fork_join(vec![locked.clone(), locked.clone()], vec![Op::Read(0, 0)]);
     assert_eq!(run(clean, &Plan::default()).bugs(), []);
     let half = Program::fork_join(vec![locked, plain], vec![]);
@@ -198,9 +203,14 @@ fn locks_order_accesses_and_nothing_else_does() {
     let publish = |flag| vec![Op::Write(0, Value::Const(1)), flag, Op::SemPost(0)];
     let consume = |flag| vec![Op::SemWait(1), flag, Op::Read(0, 0)];
     let flags = |set, get| Program::fork_join(vec![publish(set), consume(get), vec![Op::SemPost(1)]], vec![]);
-    let switch = |at, from, to| Switch { at, to, from, code: 0 };
+    let switch = |at, from, to| Switch {
+        at: EventNumber(at),
+        to: ThreadId(to),
+        from: ThreadId(from),
+        code: CodeAddress::UNKNOWN,
+    };
     // Thread 3 runs before thread 2, so that the semaphore does not order 1 and 2.
-    let plan = Plan { switches: vec![switch(4, 0, 3), switch(6, 3, 1)], tail_from: 7, ..Plan::default() };
+    let plan = Plan { switches: vec![switch(4, 0, 3), switch(6, 3, 1)], tail_from: EventNumber(7), ..Plan::default() };
     let atomic = flags(Op::AtomicWrite(1, Value::Const(1)), Op::AtomicRead(1, 1));
     let execution = run(atomic, &plan);
     assert_eq!((execution.outcome.clone(), execution.bugs()), (Outcome::Exited(0), vec![]));
@@ -217,7 +227,7 @@ fn waits_signals_and_time_outs() {
         execution
             .records
             .iter()
-            .filter(|r| r.thread == thread && r.kind.is_event())
+            .filter(|r| r.thread == ThreadId(thread) && r.kind.is_event())
             .map(|r| (r.kind, r.detail))
             .collect()
     };
@@ -227,7 +237,7 @@ fn waits_signals_and_time_outs() {
     // Let time pass instead of running the other thread.
     let switches: Vec<Switch> = signalled.switches().into_iter().take(1).collect();
     let waits = signalled.records.iter().find(|r| r.kind == Kind::Suspended).map(|r| r.index).unwrap();
-    let late = Switch { at: waits, from: 1, to: 1, code: 0 };
+    let late = Switch { at: waits, from: ThreadId(1), to: ThreadId(1), code: CodeAddress::UNKNOWN };
     let plan = Plan { switches: [switches, vec![late]].concat(), tail_from: waits + 1, ..Plan::default() };
     let timed_out = run(program, &plan);
     let expected =
@@ -248,7 +258,7 @@ fn limits_and_fairness() {
     assert_eq!(execution.outcome, Outcome::Exited(0));
     let turn = execution.records.iter().find(|r| r.kind == Kind::Switch && r.detail == Cause::Fair as u8).unwrap();
     // It began with event 3 and had 20 events.
-    assert_eq!((turn.index, turn.thread, turn.object), (23, 1, 2));
+    assert_eq!((turn.index.0, turn.thread.0, turn.object), (23, 1, 2));
 }
 
 #[test]
@@ -258,7 +268,7 @@ fn failures_end_the_execution() {
     assert!(matches!(&execution.outcome, Outcome::Asserted { message, .. } if message == "r0 == 1"));
     let program = Program::fork_join(vec![vec![Op::Yield, Op::Crash(11)]], vec![]);
     let execution = run(program.clone(), &Plan::default());
-    assert_eq!(execution.bugs(), [Bug::Crash(11, program.code(1, 1))]);
+    assert_eq!(execution.bugs(), [Bug::Crash(11, CodeAddress(program.code(1, 1)))]);
 }
 
 #[test]
@@ -285,12 +295,12 @@ proptest! {
         let wide = |byte: u8| if byte == 255 { u64::MAX } else { byte.into() };
         let kind = |word: &[u8; 11]| Kind::from_byte(word[8]).unwrap_or(Kind::Create);
         let record = |word: &[u8; 11]| Record {
-            index: wide(word[0]) % 64,
-            code: word[1].into(),
+            index: EventNumber(wide(word[0]) % 64),
+            code: CodeAddress(word[1].into()),
             object: wide(word[2]) << (word[3] % 64),
             // Long accesses take long, and have a test of their own.
             extra: if kind(word).is_access() { word[4].into() } else { wide(word[4]) },
-            thread: if word[5] == 255 { u32::MAX } else { (word[5] % 9).into() },
+            thread: ThreadId(if word[5] == 255 { u32::MAX } else { (word[5] % 9).into() }),
             stack: word[6].into(),
             site: word[7].into(),
             kind: kind(word),
@@ -310,8 +320,8 @@ proptest! {
                 prop_assert!(all.others().count() + all.ready().count() < 20_000);
             }
             let _ = (log.bugs(), log.repeat(), shared_sites(&log), reported_sites(&log), conflicts(&log));
-            LastVariables::new(&log).before(u64::MAX, 1);
-            History::new(&log.records).before(EventNumber(u64::MAX));
+            LastVariables::new(&log).before(EventNumber::NEVER, ThreadId(1));
+            History::new(&log.records).before(EventNumber::NEVER);
         }
     }
 }

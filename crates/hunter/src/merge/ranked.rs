@@ -1,7 +1,7 @@
 //! What the parts of a search by ranks guarantee together: `variable-bound` and `thread-bound`.
 //!
-//! Parts go through the ranks in the same order, each as far as it gets. One that has finished has everything within the
-//! bounds, and so whatever any other has. Of those that have not, only what all of them claim in the same words holds.
+//! All parts go through the ranks in the same order. A part that has finished covers everything within the bounds. For parts
+//! that have not finished, only a claim that all of them make in the same words holds for the whole.
 
 use racehunter_explore::Claim;
 

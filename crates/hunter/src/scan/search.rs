@@ -1,4 +1,5 @@
-//! Executions: a race that they show is one; and if there are no others, there is none.
+//! Executions settle what the analysis leaves open: one that shows a race proves it, and if every execution was run without
+//! one, there is no race.
 
 use super::build::Built;
 use super::{Scan, inputs};
@@ -9,6 +10,7 @@ use racehunter_explain::Explainer;
 use racehunter_explore::{Budget, Campaign, Executor, Found as Bug, OnBug, Stop};
 use racehunter_finding::{Finding, Kind};
 use racehunter_launch::Limits;
+use racehunter_log::SiteId;
 use racehunter_scan::{Models, Program, Report};
 use racehunter_symbols::Symbols;
 use std::cell::{Cell, RefCell};
@@ -54,13 +56,13 @@ const SUSPECTS: usize = 64;
 /// Executions for that, for one of each other technique.
 const SHARE_OF_SUSPECTS: u32 = 2;
 
-/// The pairs that the analysis suspects, by the numbers of their instructions, the most convincing first.
-fn suspected(report: &Report) -> Vec<[u32; 2]> {
+/// The pairs of instructions that the analysis suspects, the most convincing first.
+fn suspected(report: &Report) -> Vec<[SiteId; 2]> {
     let mut known = HashSet::new();
     let sites = report.pairs.iter().filter_map(|pair| {
         let [first, second] = pair.sides.each_ref().map(|side| side.site);
         let (first, second) = (first?, second?);
-        Some([first.min(second), first.max(second)])
+        Some([first.min(second), first.max(second)].map(SiteId))
     });
     sites.filter(|pair| known.insert(*pair)).take(SUSPECTS).collect()
 }
@@ -145,7 +147,7 @@ struct Round<'a> {
     words: Vec<String>,
     max_events: u64,
     until: Instant,
-    suspected: &'a [[u32; 2]],
+    suspected: &'a [[SiteId; 2]],
     /// Whether waits for conditions may end for no reason.
     spurious: bool,
     way: Way,
@@ -190,7 +192,7 @@ impl Round<'_> {
         let identity = hunter.identity().to_owned();
         let Hunter { subject, symbols, processes, clock, .. } = hunter;
         // Threads take turns there from the beginning: one that goes on for ever would not let the others show that it is shared.
-        let points: Vec<u32> = self.suspected.iter().flatten().map(|site| site + 1).collect();
+        let points: Vec<u32> = self.suspected.iter().flatten().map(|site| site.logged()).collect();
         processes.add_points(&points);
         let load_address = processes.load_address();
         let symbols = RefCell::new(symbols);

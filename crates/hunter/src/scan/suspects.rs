@@ -1,6 +1,6 @@
 //! Pairs of accesses that may be a race, in the form of findings: nothing has shown them.
 
-use racehunter_finding::{Finding, Frame, Kind, Object, Schedule, Site, fingerprint};
+use racehunter_finding::{Finding, Frame, Kind, Object, Site, fingerprint};
 use racehunter_report::scan as words;
 use racehunter_scan::program::SourceLocation;
 use racehunter_scan::report::{Pair, Side};
@@ -14,15 +14,8 @@ pub fn suspected(pair: &Pair) -> Finding {
     places.extend(pair.sides.iter().map(place));
     Finding {
         id: fingerprint(Kind::DataRace, &places),
-        kind: Kind::DataRace,
         message: words::suspected(&pair.what),
         sites: (1..).zip(&pair.sides).map(|(number, side)| site(number, side)).collect(),
-        replayed: [0, 0],
-        confirmed: false,
-        execution: 0,
-        preemptions: 0,
-        schedule: Schedule::default(),
-        steps: Vec::new(),
         object: Some(Object {
             name: pair.what.clone(),
             size: 0,
@@ -30,12 +23,8 @@ pub fn suspected(pair: &Pair) -> Finding {
             allocated: Vec::new(),
             element: None,
         }),
-        threads: Vec::new(),
         notes: vec![pair.parallel.clone()],
-        met: false,
-        suppressed: None,
-        cause: None,
-        variant_of: None,
+        ..Finding::new(Kind::DataRace)
     }
 }
 

@@ -83,7 +83,7 @@ fn a_history_goes_up_to_an_event_and_knows_who_lives() {
 #[test]
 fn an_event_that_happens_because_time_passes_conflicts_with_all() {
     let on = Blockage { wait: Wait::Condition, object: 64, owner: None };
-    let timed = |events: &[(u32, Event)]| History::new(&records(events)).before(EventNumber(u64::MAX));
+    let timed = |events: &[(u32, Event)]| History::new(&records(events)).before(EventNumber::NEVER);
     let wait_end = Event::WaitEnd { condition: Address(64), mutex: Address(72), reason: WaitEndReason::TimedOut };
     let suspended = (1, Event::Suspended { on });
     let first = timed(&[suspended, (1, wait_end), (0, write(8))]);

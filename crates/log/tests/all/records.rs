@@ -239,7 +239,7 @@ proptest! {
         let [index, code, object, extra] = words;
         let [thread, stack, site] = halves;
         let [size, detail, reserved] = bytes;
-        let record = Record { index, code, object, extra, thread, stack, site, kind, size, detail, reserved };
+        let record = Record { index: EventNumber(index), code: CodeAddress(code), object, extra, thread: ThreadId(thread), stack, site, kind, size, detail, reserved };
         let entry = Entry::of(&record);
         let event = entry.event();
         prop_assert_eq!(event == Event::Unknown, kind == Kind::None);

@@ -28,9 +28,10 @@ impl Reported {
 
     /// Returns whether it was there before in this state.
     fn reach(&mut self, code: usize, address: usize, state: usize) -> bool {
-        self.spin.reports_next(self.now);
-        let repeats = self.spin.comes(&access(code, address), self.now, &self.memory, || Snapshot::of(&[state + 1]));
-        self.spin.reported_next(self.now);
+        self.spin.reports_next(EventNumber(self.now));
+        let repeats =
+            self.spin.comes(&access(code, address), EventNumber(self.now), &self.memory, || Snapshot::of(&[state + 1]));
+        self.spin.reported_next(EventNumber(self.now));
         self.now += 1;
         repeats
     }
@@ -166,7 +167,7 @@ fn but_then_all_are_asked_for() {
         thread.hide();
         thread.reach(0x10, 3, 0);
     }
-    assert!(thread.spin.is_watched(thread.now));
+    assert!(thread.spin.is_watched(EventNumber(thread.now)));
 }
 
 #[test]
@@ -192,7 +193,7 @@ fn events_of_others_do_not_count() {
 #[test]
 fn a_thread_that_only_looks_is_not_busy() {
     let mut thread = Reported::new();
-    thread.spin = Spin::watched_from(0);
+    thread.spin = Spin::watched_from(EventNumber(0));
     (0..2).for_each(|_| {
         thread.reach(0x10, 3, 0);
     });
@@ -202,7 +203,7 @@ fn a_thread_that_only_looks_is_not_busy() {
 #[test]
 fn one_that_changes_something_is() {
     let mut thread = Reported::new();
-    thread.spin = Spin::watched_from(0);
+    thread.spin = Spin::watched_from(EventNumber(0));
     thread.reach(0x10, 3, 0);
     thread.memory[3] = 1;
     assert!(thread.spin.is_busy(&thread.memory));
@@ -211,7 +212,7 @@ fn one_that_changes_something_is() {
 #[test]
 fn it_stays_busy_when_the_anchor_moves() {
     let mut thread = Reported::new();
-    thread.spin = Spin::watched_from(0);
+    thread.spin = Spin::watched_from(EventNumber(0));
     thread.reach(0x10, 3, 0);
     thread.memory[3] = 1;
     (0..9).for_each(|count| {
@@ -223,7 +224,7 @@ fn it_stays_busy_when_the_anchor_moves() {
 #[test]
 fn one_that_did_something_else_is_busy() {
     let mut thread = Reported::new();
-    thread.spin = Spin::watched_from(0);
+    thread.spin = Spin::watched_from(EventNumber(0));
     thread.spin.moves_on();
     assert!(thread.spin.is_busy(&thread.memory));
 }
@@ -241,40 +242,43 @@ fn a_change_of_what_was_read_ends_the_wait() {
 
 #[test]
 fn a_thread_is_watched_for_a_while() {
-    let spin = Spin::watched_from(10);
-    assert!(spin.is_watched(10) && spin.is_watched(spin.watched_until() - 1));
+    let spin = Spin::watched_from(EventNumber(10));
+    assert!(spin.is_watched(EventNumber(10)) && spin.is_watched(EventNumber(spin.watched_until() - EventNumber(1))));
     assert!(!spin.is_watched(spin.watched_until()));
-    assert!(!Spin::anew(10).is_watched(10) && Spin::anew(10).is_current(10));
+    assert!(
+        !Spin::anew(EventNumber(10)).is_watched(EventNumber(10))
+            && Spin::anew(EventNumber(10)).is_current(EventNumber(10))
+    );
 }
 
 #[test]
 fn it_is_watched_no_longer_once_it_is_known_to_be_busy() {
     let mut thread = Reported::new();
-    thread.spin = Spin::watched_from(0);
+    thread.spin = Spin::watched_from(EventNumber(0));
     thread.reach(0x10, 3, 0);
     thread.spin.stop_watching_busy();
-    assert!(thread.spin.is_watched(1));
+    assert!(thread.spin.is_watched(EventNumber(1)));
     thread.spin.moves_on();
     thread.spin.stop_watching_busy();
-    assert!(!thread.spin.is_watched(1));
+    assert!(!thread.spin.is_watched(EventNumber(1)));
     assert!(thread.spin.is_busy(&thread.memory));
 }
 
 /// What a thread was busy with before does not end a watch that began because it seems to repeat itself.
 #[test]
 fn only_a_watch_for_that_reason_ends() {
-    let mut spin = Spin { busy: true, watched_until: 9, ..Spin::NEW };
+    let mut spin = Spin { busy: true, watched_until: EventNumber(9), ..Spin::NEW };
     spin.stop_watching_busy();
-    assert!(spin.is_watched(8));
+    assert!(spin.is_watched(EventNumber(8)));
 }
 
 #[test]
 fn counted_events_are_reported_after_they_were_counted() {
-    let mut spin = Spin::anew(10);
-    spin.reports_counted(11);
-    spin.reported_counted(11);
-    assert!(!spin.unseen && spin.is_current(11));
-    spin.reports_counted(13);
+    let mut spin = Spin::anew(EventNumber(10));
+    spin.reports_counted(EventNumber(11));
+    spin.reported_counted(EventNumber(11));
+    assert!(!spin.unseen && spin.is_current(EventNumber(11)));
+    spin.reports_counted(EventNumber(13));
     assert!(spin.unseen);
 }
 

@@ -5,6 +5,7 @@
 
 use crate::support::Random;
 use crate::support::machine::{Machine, Next, program, shown};
+use racehunter_abi::ThreadId;
 use racehunter_abi::{Kind as EventKind, Record};
 use racehunter_flow::Follower;
 use racehunter_ir::Module;
@@ -49,8 +50,12 @@ fn carry_out(module: &Module, threads: usize, events: &[Record], prediction: &Pr
     let mut machine = Machine::new(module, threads);
     let expect = |machine: &Machine<'_>, id: EventId| {
         let Record { kind, object, code, thread, .. } = events[id as usize];
-        let next = machine.next(thread as usize);
-        if next == (Next::Event { kind, object, code }) { Ok(thread as usize) } else { Err(format!("{id}: {next:x?}")) }
+        let next = machine.next(thread.index());
+        if next == (Next::Event { kind, object, code: code.0 }) {
+            Ok(thread.index())
+        } else {
+            Err(format!("{id}: {next:x?}"))
+        }
     };
     for id in prediction.witness.events() {
         let thread = expect(&machine, id)?;
@@ -127,7 +132,8 @@ fn predictions_about_threads_that_are_lost_happen() {
         let mut random = Random::new(seed);
         for _ in 0..3 {
             let thread = random.below(threads) as u32;
-            let nowhere = Record { kind: EventKind::Left, thread, site: u32::MAX, ..Record::default() };
+            let nowhere =
+                Record { kind: EventKind::Left, thread: ThreadId(thread), site: u32::MAX, ..Record::default() };
             log.insert(random.below(log.len() + 1), nowhere);
         }
         let lost = predicted(seed, &module, threads, &log);

@@ -3,6 +3,7 @@
 //!
 //! `RACEHUNTER_ORACLE_PROGRAMS` sets how many programs are taken.
 
+use racehunter_abi::CodeAddress;
 use racehunter_explore::model::{ModelExecutor, Op, Program, Shape, Value, schedules};
 use racehunter_explore::{Bug, Execution, Observe, Plan, Tail};
 use racehunter_predict::{Effort, Index, Kind, Options, Policy, Prediction, predict};
@@ -25,9 +26,9 @@ fn codes(trace: &Trace, events: &[EventId]) -> Vec<u64> {
 fn is_shown(trace: &Trace, prediction: &Prediction, bugs: &HashSet<Bug>) -> bool {
     let codes = codes(trace, &prediction.events);
     match prediction.kind {
-        Kind::Race => bugs.contains(&Bug::Race(codes[0], codes[1])),
+        Kind::Race => bugs.contains(&Bug::Race(CodeAddress(codes[0]), CodeAddress(codes[1]))),
         Kind::Deadlock => bugs.iter().any(|bug| match bug {
-            Bug::Deadlock(places) => codes.iter().all(|code| places.contains(code)),
+            Bug::Deadlock(places) => codes.iter().all(|code| places.contains(&CodeAddress(*code))),
             _ => false,
         }),
         Kind::Atomicity => false,

@@ -71,7 +71,7 @@ pub(super) fn section(out: &mut String, shown: &Shown, sources: &mut Sources) {
     );
 }
 
-/// Several lines of code: only what ends a line is kept of what moves.
+/// Several lines of code. Of all control characters, only line ends are kept.
 fn code(text: &str) -> String {
     text.lines().map(escape).collect::<Vec<_>>().join("\n")
 }

@@ -159,7 +159,7 @@ fn covered(out: &mut String, campaign: &Hunted) {
     if let Some(chance) = &coverage.chance {
         row(out, "Chance", &prose(chance));
     }
-    row(out, "Assumes", &list(coverage.assumes.iter().map(String::as_str)));
+    row(out, "Assumes", &list(coverage.assumes.iter().map(ToString::to_string)));
     let failed = format!("{} diverged, {} timed out", coverage.diverged, coverage.timed_out);
     row(out, "Missed", &list(coverage.missed.iter().map(String::as_str).chain([failed.as_str()])));
     let outside: Vec<String> = coverage
@@ -195,8 +195,8 @@ fn row(out: &mut String, name: &str, html: &str) {
     let _ = writeln!(out, "<dt>{}</dt><dd>{html}</dd>", escape(name));
 }
 
-fn list<'a>(lines: impl Iterator<Item = &'a str>) -> String {
-    let items: String = lines.map(|line| format!("<li>{}</li>", prose(line))).collect();
+fn list<L: AsRef<str>>(lines: impl Iterator<Item = L>) -> String {
+    let items: String = lines.map(|line| format!("<li>{}</li>", prose(line.as_ref()))).collect();
     if items.is_empty() { "nothing".to_owned() } else { format!("<ul>{items}</ul>") }
 }
 

@@ -58,7 +58,7 @@ pub(crate) fn finding(finding: &Finding, sources: &mut Sources, options: &str, c
 /// Before the cause of a finding.
 const CAUSE: &str = "  cause: ";
 
-/// Another way in which the same bug shows takes three lines.
+/// A variant of another finding, in three lines.
 fn variant(finding: &Finding, first: &str, options: &str) -> String {
     let mark = paint(FRAME, "=");
     let mut out = heading(finding);
@@ -69,7 +69,7 @@ fn variant(finding: &Finding, first: &str, options: &str) -> String {
     out
 }
 
-/// What the user does not want to hear of takes three lines.
+/// A suppressed finding, in three lines.
 fn suppressed(finding: &Finding) -> String {
     let mark = paint(FRAME, "=");
     let kind = finding.kind.name();

@@ -45,12 +45,13 @@ pub(crate) fn summary(coverage: &Coverage, told: Told, elapsed: Duration, column
         out += &part("Chance", FRAME, &clean(chance));
     }
     if !coverage.assumes.is_empty() {
-        out += &part("Assumes", FRAME, &clean(&coverage.assumes.join("; ")));
+        let assumes: Vec<String> = coverage.assumes.iter().map(ToString::to_string).collect();
+        out += &part("Assumes", FRAME, &clean(&assumes.join("; ")));
     }
     let mut missed: Vec<String> = coverage.missed.iter().map(|line| clean(line)).collect();
     missed.push(format!("{} diverged, {} timed out", coverage.diverged, coverage.timed_out));
     out += &part("Missed", FRAME, &missed.join("; "));
-    let outside = coverage.uncontrolled.iter().filter(|what| !what.is_unseen());
+    let outside = coverage.uncontrolled.iter().filter(|what| !what.what.is_unseen());
     for (number, what) in outside.enumerate() {
         let name = if number == 0 { "Outside" } else { "" };
         out += &part(name, WARNING, &format!("{} ({})", sentence(what), count(what.executions, "execution")));

@@ -15,7 +15,7 @@ const WHOLE: u64 = 30;
 const AROUND: usize = 3;
 /// Spaces between columns.
 const GAP: usize = 2;
-/// What marks a preemption needs so much.
+/// Width of the mark of a preemption.
 const NARROWEST: usize = 15;
 /// Width of the step numbers with their margins.
 const NUMBER: usize = 8;

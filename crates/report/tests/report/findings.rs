@@ -1,7 +1,7 @@
 //! One finding of each kind, as the rest of RaceHunter makes them.
 
 use racehunter_finding::{
-    Coverage, Finding, Frame, Kind, Object, Schedule, Site, Step, Thread, Uncontrolled, Value, Waiting,
+    Assumption, Coverage, Finding, Frame, Gap, Kind, Object, Schedule, Site, Step, Thread, Uncontrolled, Value, Waiting,
 };
 use racehunter_report::messages;
 
@@ -222,9 +222,9 @@ pub fn coverage() -> Coverage {
         guarantee: "all schedules with <= 2 preemptions over 14 points".to_owned(),
         chance: None,
         assumes: vec![
-            "this input".to_owned(),
-            "sequential consistency".to_owned(),
-            "points = shared accesses, stable for 298 executions".to_owned(),
+            Assumption::ThisInput,
+            Assumption::SequentialConsistency,
+            Assumption::SharedPoints { stable_for: Some(298) },
         ],
         missed: vec!["6 of 41 access sites never executed".to_owned()],
         points: 14,
@@ -240,7 +240,7 @@ pub fn coverage() -> Coverage {
 /// One of each kind.
 pub fn uncontrolled() -> Vec<Uncontrolled> {
     let about = |what: &str, detail: &str, line: u32| Uncontrolled {
-        what: what.to_owned(),
+        what: Gap::named(what),
         detail: detail.to_owned(),
         file: if line == 0 { String::new() } else { "src/server.c".to_owned() },
         line,

@@ -117,7 +117,7 @@ fn summaries() {
     };
     let half_blind = Coverage {
         complete: false,
-        uncontrolled: uncontrolled().into_iter().filter(|what| what.is_unseen()).collect(),
+        uncontrolled: uncontrolled().into_iter().filter(|what| what.what.is_unseen()).collect(),
         ..coverage()
     };
     for (coverage, findings) in [(coverage(), 0), (coverage(), 2), (stopped, 1), (half_blind, 0)] {

@@ -65,7 +65,7 @@ unsafe fn callers(own: &Thread, mut frame: usize) -> impl Iterator<Item = u64> {
         let [next, code] = if own.memory.has(frame) { unsafe { *(frame as *const [usize; 2]) } } else { return None };
         // What was called later lies below.
         frame = if next > frame { next } else { 0 };
-        (start..end).contains(&code).then(|| log::relative(code))
+        (start..end).contains(&code).then(|| log::relative(code).0)
     })
 }
 
@@ -85,7 +85,7 @@ pub(super) unsafe fn stack(own: &Thread, code: usize, frame: usize) -> u32 {
     // Nothing is known of locks.
     let mut words = [0; 2 + MOST];
     let mut count = 2;
-    for (word, caller) in words[2..].iter_mut().zip([log::relative(code)].into_iter().chain(callers(own, frame))) {
+    for (word, caller) in words[2..].iter_mut().zip([log::relative(code).0].into_iter().chain(callers(own, frame))) {
         *word = caller;
         count += 1;
     }

@@ -26,7 +26,7 @@ use detour::To;
 use racehunter_abi::control::{
     LOG_RECORDS, NOTE_LOG_FULL, NOTE_UNCONTROLLED, OBSERVE_ALL, OUTCOME_NOT_FREE, SITE_POINT, STATE_DONE,
 };
-use racehunter_abi::{Kind, Record};
+use racehunter_abi::{EventNumber, Kind, Record};
 
 /// Whether this process runs freely. Set before there is a second thread.
 #[unsafe(link_section = ".data.racehunter")]
@@ -190,7 +190,7 @@ unsafe fn put(records: &[Record]) {
     for (i, record) in records.iter().enumerate() {
         let at = server::log_area().add(((*slot).log + first) as usize + i);
         // The process may end at any moment: an incomplete record does not count.
-        *at = Record { index: first + i as u64 + 1, kind: Kind::None, ..*record };
+        *at = Record { index: EventNumber(first + i as u64 + 1), kind: Kind::None, ..*record };
         AtomicU8::from_ptr(&raw mut (*at).kind as *mut u8).store(record.kind as u8, Ordering::Release);
     }
 }

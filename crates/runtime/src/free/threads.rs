@@ -6,12 +6,12 @@ use crate::{Global, fiber, log, server};
 use core::arch::naked_asm;
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use racehunter_abi::control::MAX_THREADS;
-use racehunter_abi::{Kind, MAIN_PATH, Record, path_of, path_of_id};
+use racehunter_abi::{Kind, MAIN_PATH, Record, ThreadId, path_of, path_of_id};
 use racehunter_walk::Sampler;
 
 /// What is known about a thread. Its creator writes it before the thread starts; then only the thread uses it.
 pub(super) struct Thread {
-    pub number: u32,
+    pub number: ThreadId,
     /// Its identity in any execution.
     pub path: AtomicU64,
     children: AtomicU32,
@@ -30,7 +30,7 @@ pub(super) struct Thread {
 static THREADS: [Thread; MAX_THREADS] = {
     let mut threads = [const {
         Thread {
-            number: 0,
+            number: ThreadId::MAIN,
             path: AtomicU64::new(0),
             children: AtomicU32::new(0),
             described: [const { AtomicU64::new(0) }; 2],
@@ -44,7 +44,7 @@ static THREADS: [Thread; MAX_THREADS] = {
     }; MAX_THREADS];
     let mut i = 0;
     while i < MAX_THREADS {
-        threads[i].number = i as u32;
+        threads[i].number = ThreadId(i as u32);
         i += 1;
     }
     threads
@@ -61,7 +61,7 @@ pub(super) unsafe fn begin() {
     COUNT.store(1, Ordering::Relaxed);
     (*server::slot()).threads = 1;
     THREADS[0].introduce(MAIN_PATH);
-    register(0);
+    register(ThreadId::MAIN);
 }
 
 impl Thread {
@@ -92,10 +92,10 @@ fn place(block: usize) -> Option<usize> {
     })
 }
 
-unsafe fn register(number: u32) {
-    THREADS[number as usize].memory.find();
+unsafe fn register(number: ThreadId) {
+    THREADS[number.index()].memory.find();
     if let Some(at) = place(fiber::fs_base()) {
-        NUMBERS[at].store(number + 1, Ordering::Relaxed);
+        NUMBERS[at].store(number.0 + 1, Ordering::Relaxed);
     }
 }
 
@@ -121,7 +121,7 @@ unsafe fn make(parent: &Thread, start: usize, argument: usize) -> Option<&'stati
     thread.argument.store(argument, Ordering::Relaxed);
     put(&[Record {
         object: u64::from(number),
-        extra: log::relative(start),
+        extra: log::relative(start).0,
         thread: parent.number,
         kind: Kind::Create,
         ..Record::default()
@@ -147,7 +147,7 @@ pub(super) unsafe extern "C" fn create(
     let real: extern "C" fn(*mut usize, *const u8, usize, usize) -> i32 = core::mem::transmute(real::create());
     let known = if is_watching() { own().and_then(|parent| make(parent, start, argument)) } else { None };
     match known {
-        Some(thread) => real(handle, attributes, first_steps as *const () as usize, thread.number as usize),
+        Some(thread) => real(handle, attributes, first_steps as *const () as usize, thread.number.index()),
         None => real(handle, attributes, start, argument),
     }
 }
@@ -203,7 +203,7 @@ struct Start {
 
 unsafe extern "C" fn takes_over(number: usize) -> Start {
     let thread = &THREADS[number];
-    register(number as u32);
+    register(ThreadId(number as u32));
     Start { function: thread.start.load(Ordering::Relaxed), argument: thread.argument.load(Ordering::Relaxed) }
 }
 

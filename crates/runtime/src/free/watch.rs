@@ -8,12 +8,12 @@ use super::{annotations, calls, put, threads};
 use crate::{Global, log, server, sys};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use racehunter_abi::control::Hold;
-use racehunter_abi::{Kind, Record};
+use racehunter_abi::{CodeAddress, Kind, Record, ThreadId};
 
 /// An access that is about to happen.
 #[derive(Clone, Copy)]
 pub(super) struct Access {
-    pub thread: u32,
+    pub thread: ThreadId,
     pub code: usize,
     /// The frame pointer of the function that makes it.
     pub frame: usize,
@@ -46,8 +46,10 @@ const SET: u32 = 2;
 const MET: u32 = 3;
 
 /// The watched access, and its call stack: the thread that has changed [`STATE`] to [`CHANGING`] may change it.
-static WATCHED: Global<(Access, u32)> =
-    Global::new((Access { thread: 0, code: 0, frame: 0, address: 0, size: 0, kind: Kind::None, site: 0 }, 0));
+static WATCHED: Global<(Access, u32)> = Global::new((
+    Access { thread: ThreadId::MAIN, code: 0, frame: 0, address: 0, size: 0, kind: Kind::None, site: 0 },
+    0,
+));
 /// Its memory once more, for a first look.
 static ADDRESS: AtomicUsize = AtomicUsize::new(0);
 static SIZE: AtomicUsize = AtomicUsize::new(0);
@@ -83,7 +85,7 @@ fn conflict(a: &Access, b: &Access) -> bool {
 /// One of two accesses that race, as the log has it.
 fn side(access: &Access, stack: u32, address: usize, kind: Kind) -> Record {
     Record {
-        code: if access.code == 0 { 0 } else { log::relative(access.code) },
+        code: if access.code == 0 { CodeAddress::UNKNOWN } else { log::relative(access.code) },
         object: address as u64,
         thread: access.thread,
         stack,
@@ -164,7 +166,7 @@ unsafe fn described(own: &threads::Thread, access: &Access) -> bool {
     let mut found = false;
     // Each thread counts its own accesses only.
     for (hold, seen) in (*plan).holds.iter().zip(&own.described) {
-        if hold.code == code
+        if hold.code == code.0
             && (hold.path == 0 || hold.path == own.path.load(Ordering::Relaxed))
             && calls::called_from(own, access.frame, hold)
         {

@@ -32,10 +32,10 @@ pub(crate) mod transfer;
 use crate::schedule::{self, End, EndsBy, Waiting, acquire, point};
 use crate::signals::cancel;
 use crate::sync::{fail, shared};
-use crate::thread::{Awaits, COUNT, CURRENT, State, Thread, current, next_suspended, thread};
+use crate::thread::{Awaits, COUNT, CURRENT, State, Thread, current, every_thread, next_suspended, thread, threads};
 use crate::{Global, clock, hooks, log, memory, signals, sys, tsan};
 use channels::{ALL, Descriptor};
-use racehunter_abi::{Escape, File, FileKind, FileOperation, Kind, Wait};
+use racehunter_abi::{Escape, EventNumber, File, FileKind, FileOperation, Kind, Wait};
 use racehunter_machine::Deadline;
 
 pub(crate) const EINTR: i32 = 4;
@@ -185,7 +185,7 @@ pub(crate) unsafe fn until(
     object: usize,
     watch: *mut Watch,
     deadline: Option<Deadline>,
-) -> (u64, End) {
+) -> (EventNumber, End) {
     if (*watch).lazy && client::is_there() && client::settles(|| probe(watch).then_some(())).is_some() {
         // A request that is there already, or on its way together with others, is served together with them.
         (*watch).lazy = false;
@@ -220,7 +220,7 @@ impl Request {
 
     /// The event that comes before an attempt: with the wait for its turn, if the program is ready to wait. An error
     /// is the number that the caller gets.
-    pub(crate) unsafe fn begin(&self, watch: *mut Watch) -> Result<u64, i32> {
+    pub(crate) unsafe fn begin(&self, watch: *mut Watch) -> Result<EventNumber, i32> {
         if self.cancels && cancel::acts_at(self.code) {
             return Err(EINTR);
         }
@@ -242,12 +242,12 @@ impl Request {
         Err(error)
     }
 
-    pub(crate) unsafe fn log(&self, n: u64, done: bool) {
+    pub(crate) unsafe fn log(&self, n: EventNumber, done: bool) {
         log_event(n, self.file(), self.d.channel, done);
     }
 
     /// The operation was made: passes on the happens-before edge, and updates the waiting threads.
-    pub(crate) unsafe fn end(&self, n: u64, result: isize) {
+    pub(crate) unsafe fn end(&self, n: EventNumber, result: isize) {
         self.log(n, result >= 0);
         let learns = match self.operation {
             FileOperation::Read | FileOperation::Accept | FileOperation::Lock => result != -(EAGAIN as isize),
@@ -334,7 +334,7 @@ impl Request {
     }
 }
 
-pub(crate) unsafe fn log_event(n: u64, file: File, channel: usize, done: bool) {
+pub(crate) unsafe fn log_event(n: EventNumber, file: File, channel: usize, done: bool) {
     log::event(Kind::Io, n, file.pack() as usize, channel as u64, u8::from(done));
 }
 
@@ -378,7 +378,7 @@ fn waits_here(t: *const Thread) -> bool {
 
 /// Threads that stand before an operation on a file or child, except the running one.
 unsafe fn waiting() -> impl Iterator<Item = *mut Thread> {
-    (0..COUNT.get()).filter(|&number| number != CURRENT.get()).map(|number| thread(number)).filter(|&t| waits_here(t))
+    threads().filter(|&number| number != CURRENT.get()).map(|number| thread(number)).filter(|&t| waits_here(t))
 }
 
 unsafe fn is_stopped(t: *const Thread) -> bool {
@@ -413,7 +413,7 @@ pub(crate) unsafe fn nothing_is_ready() -> bool {
     if WAITING.get() == 0 && !waits_here(current()) {
         return false;
     }
-    let stopped = || (0..COUNT.get()).map(|n| thread(n)).filter(|&t| waits_here(t) && is_stopped(t));
+    let stopped = || every_thread().filter(|&t| waits_here(t) && is_stopped(t));
     // What the C library did inside (a stream that was flushed) was not seen.
     for t in stopped() {
         if available(t) {

@@ -1,12 +1,12 @@
 //! How an execution begins: what the runtime takes from the plan in its slot.
 
 use super::{PLAN, WALK, arm, log_state};
-use crate::thread::{COUNT, State, thread};
+use crate::thread::{COUNT, State, thread, threads};
 use crate::{log, server, start};
 use racehunter_abi::control::{
     TAIL_GUIDED, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM,
 };
-use racehunter_abi::{Kind, Record};
+use racehunter_abi::{EventNumber, Kind, Record};
 use racehunter_machine::plan::Switches;
 use racehunter_walk::{GatedPlace, ReadConstraint, Style};
 
@@ -16,13 +16,13 @@ pub(super) unsafe fn announce_threads() {
         // What they did before was not observed.
         log::escape(racehunter_abi::Escape::Threads, 0, 0, 0);
     }
-    for number in 1..COUNT.get() {
+    for number in threads().skip(1) {
         let t = thread(number);
-        let (object, extra) = (u64::from(number), log::relative((*t).start));
+        let (object, extra) = (u64::from(number), log::relative((*t).start).0);
         log::put(Record { object, extra, thread: (*t).parent, kind: Kind::Create, ..Record::default() });
         match (*t).state {
-            State::Blocked => log_state(t, Kind::Blocked, 0),
-            State::Suspended => log_state(t, Kind::Suspended, 0),
+            State::Blocked => log_state(t, Kind::Blocked, EventNumber::START),
+            State::Suspended => log_state(t, Kind::Suspended, EventNumber::START),
             State::Done => log::put(Record { thread: number, kind: Kind::Exit, ..Record::default() }),
             _ => {}
         }
@@ -34,11 +34,11 @@ pub(super) unsafe fn take_switches() {
     let plan = PLAN.ptr();
     let slot = server::slot();
     take_observation();
-    (*plan).tail_from = (*slot).tail_from;
+    (*plan).tail_from = EventNumber((*slot).tail_from);
     (*plan).turn.set_length((*slot).fair_limit);
     (*plan).max_events = (*slot).max_events;
     (*plan).max_threads = (*slot).max_threads;
-    (*plan).snapshot_at = (*slot).snapshot_at;
+    (*plan).snapshot_at = EventNumber((*slot).snapshot_at);
     let first = server::switch_area().add((*slot).switches as usize);
     // The controller writes them before it asks for the execution, and not again before its end.
     (*plan).switches = Switches::new(core::slice::from_raw_parts(first, (*slot).switch_count as usize));
@@ -49,7 +49,7 @@ unsafe fn take_observation() {
     let (plan, slot) = (PLAN.ptr(), server::slot());
     (*plan).flags = (*slot).flags | start::more_flags();
     (*plan).observe = (*slot).observe;
-    (*plan).log_from = if server::is_hushed() { (*slot).log_from } else { 0 };
+    (*plan).log_from = if server::is_hushed() { EventNumber((*slot).log_from) } else { EventNumber::START };
 }
 
 /// From here on the log has what the plan asks for.

@@ -2,16 +2,16 @@
 
 use super::{PLAN, WALK, close, flags, partner_at, spin};
 use crate::thread::{
-    CURRENT, LIVE, SUSPENDED, State, Thread, next_ready, next_suspended, ready_count, ready_thread, thread,
+    CURRENT, LIVE, SUSPENDED, State, Thread, next_ready, next_suspended, ready_count, ready_thread, thread, threads,
 };
 use crate::{hold, io, log, outcome, signals, sync, track, watchdog};
 use racehunter_abi::control::{FLAG_SPURIOUS, OUTCOME_DEADLOCK, TAIL_MIN_SWITCHES};
-use racehunter_abi::{Cause, Wait};
+use racehunter_abi::{Cause, EventNumber, ThreadId, Wait};
 use racehunter_walk::Next;
 
 /// Whether the plan may choose this thread.
-pub(super) unsafe fn possible(number: u32) -> bool {
-    number < crate::thread::COUNT.get()
+pub(super) unsafe fn possible(number: ThreadId) -> bool {
+    number.0 < crate::thread::COUNT.get()
         && (matches!((*thread(number)).state, State::Ready | State::Suspended)
             || may_wake(thread(number))
             || spin::waits(thread(number))
@@ -30,7 +30,7 @@ pub(super) unsafe fn may_wake(t: *const Thread) -> bool {
 }
 
 /// A thread that may wake up spuriously, at random; like time-outs this is rare.
-unsafe fn spurious_wakeup() -> Option<u32> {
+unsafe fn spurious_wakeup() -> Option<ThreadId> {
     const ONE_IN: u64 = 16;
     let walk = WALK.ptr();
     if !is_any_wakeup() || !(*walk).rarely(ONE_IN) {
@@ -41,8 +41,8 @@ unsafe fn spurious_wakeup() -> Option<u32> {
 }
 
 /// The threads that may wake up spuriously.
-unsafe fn wakeups() -> impl Iterator<Item = u32> {
-    (0..crate::thread::COUNT.get()).filter(|&number| may_wake(thread(number)))
+unsafe fn wakeups() -> impl Iterator<Item = ThreadId> {
+    threads().filter(|&number| may_wake(thread(number)))
 }
 
 unsafe fn is_any_wakeup() -> bool {
@@ -50,18 +50,18 @@ unsafe fn is_any_wakeup() -> bool {
 }
 
 /// Whether a thread that the plan chooses waits for input that comes once it is asked for.
-pub(super) unsafe fn waits_outside(number: u32) -> bool {
-    number < crate::thread::COUNT.get() && io::bring(thread(number))
+pub(super) unsafe fn waits_outside(number: ThreadId) -> bool {
+    number.0 < crate::thread::COUNT.get() && io::bring(thread(number))
 }
 
 /// The next operation of a thread that can run.
-unsafe fn next(number: u32) -> Next {
+unsafe fn next(number: ThreadId) -> Next {
     let t = thread(number);
     let (object, changes) = ((*t).next_object as u64, (*t).next_changes);
     let chosen = track::is_active() && track::has(object as usize);
     // Who has just begun, or comes out of a wait, has not said where it is.
-    let code = if object == 0 { 0 } else { log::relative((*t).code) };
-    Next { thread: (*t).number, path: (*t).path, object, changes, chosen, code }
+    let code = if object == 0 { 0 } else { log::relative((*t).code).0 };
+    Next { thread: (*t).number.0, path: (*t).path, object, changes, chosen, code }
 }
 
 /// Whether the running thread is the only one that can run, others wait for time, and a read constraint would make it
@@ -78,7 +78,7 @@ pub(super) unsafe fn follows_priorities() -> bool {
 }
 
 /// Which thread continues when the plan does not say.
-pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 {
+pub(super) unsafe fn choose(n: EventNumber, from: ThreadId, able: bool, cause: Cause) -> ThreadId {
     let plan = PLAN.ptr();
     if let Some(partner) = partner_at(n) {
         return partner;
@@ -90,8 +90,8 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
     if (*plan).tail != TAIL_MIN_SWITCHES && ready > 0 && (*plan).running {
         let walk = WALK.ptr();
         match cause {
-            Cause::Fair => (*walk).gives_way(from),
-            Cause::Yield if !able => (*walk).sleeps(from),
+            Cause::Fair => (*walk).gives_way(from.0),
+            Cause::Yield if !able => (*walk).sleeps(from.0),
             _ => {}
         }
         let next = |position: u32| next(ready_thread(position));
@@ -114,17 +114,17 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
         }
         // A thread that had its turn for too long must give way.
         let must_go = cause == Cause::Fair && ready > 1;
-        let stays = |next: &Next| !(must_go && next.thread == from);
+        let stays = |next: &Next| !(must_go && next.thread == from.0);
         let chosen = if (*walk).goes_by_priority() {
-            let next = |number: u32| Next::unknown(number, (*thread(number)).path);
-            (*walk).choose(from, (0..ready).map(|position| next(ready_thread(position))).filter(stays))
+            let next = |number: ThreadId| Next::unknown(number.0, (*thread(number)).path);
+            (*walk).choose(from.0, (0..ready).map(|position| next(ready_thread(position))).filter(stays))
         } else {
-            (*walk).choose(from, (0..ready).map(next).filter(stays))
+            (*walk).choose(from.0, (0..ready).map(next).filter(stays))
         };
         if (*walk).follows_priorities() && SUSPENDED.get() == 0 && !is_any_wakeup() {
             close();
         }
-        return chosen.unwrap_or(from);
+        return chosen.map_or(from, ThreadId);
     }
     if able && cause == Cause::Strategy {
         return from;

@@ -9,33 +9,36 @@
 
 mod beginning;
 mod choice;
+mod points;
 pub(crate) mod spin;
 mod waiting;
 
 pub(crate) use beginning::observes_as_planned;
 pub(crate) use choice::chooses_wakeups;
+pub(crate) use points::{access_point, attention, idle_point, pass, passed_round, point, state_point};
 pub(crate) use waiting::{
     End, EndsBy, Waiting, acquire, acquire_point, await_object, log_state, redirect, refresh, refresh_known, review,
     set_deadline, stop_awaiting, wait_after, wait_until, wake,
 };
 
 use crate::thread::{CURRENT, SUSPENDED, State, current, make_ready, me, ready_count, thread};
-use crate::{Global, debug, fiber, hold, io, log, modules, outcome, server, signals, start, time, track, watchdog};
+use crate::{Global, fiber, hold, io, log, outcome, server, signals, start, time, track, watchdog};
 use beginning::{announce_threads, take_switches, take_tail};
 use choice::{choose, follows_priorities, is_held_back_alone, may_wake, possible, waits_outside};
+use points::passed_point;
 use racehunter_abi::control::{FLAG_DEBUG, FLAG_SELECTIVE, MAX_THREADS, OUTCOME_LIMIT, Slot, TAIL_MIN_SWITCHES, TURN};
-use racehunter_abi::{Cause, Kind, Record};
+use racehunter_abi::{Cause, EventNumber, Kind, Record, ThreadId};
 use racehunter_machine::plan::{self as machine, FAR, Horizon, Standing, Switches, Turn, TurnEnd};
 use racehunter_walk::{Done, Walk};
 
 /// Events until one needs attention: a forced switch, the end of a thread's turn, or a limit.
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".data.racehunter")]
-pub(crate) static RH_BUDGET: Global<u64> = Global::new(FAR);
+pub(crate) static RH_BUDGET: Global<u64> = Global::new(FAR.0);
 /// Number of the event that finds the budget used up. Debuggers read it.
 #[unsafe(export_name = "RH_HORIZON")]
 #[unsafe(link_section = ".data.racehunter")]
-static HORIZON: Global<u64> = Global::new(FAR);
+static HORIZON: Global<EventNumber> = Global::new(FAR);
 
 /// The part of the plan that is used on the way.
 struct Plan {
@@ -44,26 +47,26 @@ struct Plan {
     tail: u32,
     observe: u32,
     switches: Switches<'static>,
-    tail_from: u64,
+    tail_from: EventNumber,
     /// Plain accesses are only counted before this event; 0 once they are points.
-    log_from: u64,
+    log_from: EventNumber,
     /// The turn of the running thread.
     turn: Turn,
     /// Events after which the execution is stopped, counted from `started_at`; 0 = never.
     max_events: u64,
     /// Events before the first thread was created; [`FAR`] until then.
-    started_at: u64,
+    started_at: EventNumber,
     max_threads: u32,
     /// Thread that continues at event `partner_at`, if it can.
-    partner: u32,
-    partner_at: u64,
-    snapshot_at: u64,
+    partner: ThreadId,
+    partner_at: EventNumber,
+    snapshot_at: EventNumber,
     /// Last event number for which a decision was made.
-    decided: u64,
+    decided: EventNumber,
     /// The event after the last point, if few accesses are points: it is one, whatever it is.
-    behind_point: u64,
+    behind_point: EventNumber,
     /// The event before which the running thread had to give way.
-    exhausted: u64,
+    exhausted: EventNumber,
     /// Switches that were made.
     switched: u64,
 }
@@ -75,18 +78,18 @@ static PLAN: Global<Plan> = Global::new(Plan {
     tail: 0,
     observe: 0,
     switches: Switches::NONE,
-    tail_from: 0,
-    log_from: 0,
+    tail_from: EventNumber::START,
+    log_from: EventNumber::START,
     turn: Turn::ENDLESS,
     max_events: 0,
     started_at: FAR,
     max_threads: u32::MAX,
-    partner: 0,
-    partner_at: 0,
-    snapshot_at: 0,
-    decided: 0,
-    behind_point: 0,
-    exhausted: 0,
+    partner: ThreadId::MAIN,
+    partner_at: EventNumber::START,
+    snapshot_at: EventNumber::START,
+    decided: EventNumber::START,
+    behind_point: EventNumber::START,
+    exhausted: EventNumber::START,
     switched: 0,
 });
 
@@ -112,8 +115,8 @@ pub(crate) fn flags() -> u32 {
 }
 
 /// Events that have happened, or are happening, so far.
-pub(crate) fn now() -> u64 {
-    HORIZON.get() - RH_BUDGET.get()
+pub(crate) fn now() -> EventNumber {
+    EventNumber(HORIZON.get().0 - RH_BUDGET.get())
 }
 
 pub(crate) fn switches() -> u64 {
@@ -130,15 +133,15 @@ pub(crate) unsafe fn begin() {
     spin::begin();
     track::begin();
     (*plan).started_at = FAR;
-    (*plan).decided = 0;
-    (*plan).behind_point = 0;
-    (*plan).exhausted = 0;
-    (*plan).turn.begin(0);
+    (*plan).decided = EventNumber::START;
+    (*plan).behind_point = EventNumber::START;
+    (*plan).exhausted = EventNumber::START;
+    (*plan).turn.begin(EventNumber::START);
     (*plan).switched = 0;
-    (*plan).partner_at = 0;
+    (*plan).partner_at = EventNumber::START;
     (*plan).running = true;
     open();
-    HORIZON.set(0);
+    HORIZON.set(EventNumber::START);
     RH_BUDGET.set(0);
     announce_threads();
     arm();
@@ -150,24 +153,24 @@ pub(crate) unsafe fn max_threads() -> u32 {
 }
 
 /// The thread continues as soon as the running one has performed its next event.
-pub(crate) unsafe fn goes_after_next(thread: u32) {
+pub(crate) unsafe fn goes_after_next(thread: ThreadId) {
     let plan = PLAN.ptr();
     ((*plan).partner, (*plan).partner_at) = (thread, now() + 2);
     arm();
 }
 
 /// Which thread continues at event `n` for that reason.
-unsafe fn partner_at(n: u64) -> Option<u32> {
+unsafe fn partner_at(n: EventNumber) -> Option<ThreadId> {
     let plan = PLAN.ptr();
     let partner = (*plan).partner;
     ((*plan).partner_at == n && (*thread(partner)).state == State::Ready).then_some(partner)
 }
 
 /// A thread has accessed a variable that the walk counts.
-pub(crate) unsafe fn accessed(thread: u32) {
+pub(crate) unsafe fn accessed(thread: ThreadId) {
     let walk = WALK.ptr();
     (*walk).skip(track::take_counted());
-    if (*walk).accessed(thread) {
+    if (*walk).accessed(thread.0) {
         open();
     }
     track::let_count((*walk).until_change());
@@ -185,7 +188,7 @@ pub(crate) unsafe fn open() {
     let plan = PLAN.ptr();
     RH_STAYS.set((*plan).tail == TAIL_MIN_SWITCHES);
     if (*plan).flags & FLAG_SELECTIVE != 0 {
-        (*plan).behind_point = now() + 1;
+        (*plan).behind_point = now().next();
         arm();
     }
 }
@@ -198,15 +201,20 @@ fn close() {
 /// An event has happened in a walk that has read constraints.
 pub(crate) unsafe fn performed(record: &Record) {
     let Record { code, object, kind, .. } = *record;
-    (*WALK.ptr()).performed(Done { path: (*thread(record.thread)).path, code, object, changes: kind.is_write() });
+    (*WALK.ptr()).performed(Done {
+        path: (*thread(record.thread)).path,
+        code: code.0,
+        object,
+        changes: kind.is_write(),
+    });
 }
 
 /// A thread has created another one, which is about to start.
-pub(crate) unsafe fn created(parent: u32, child: u32) {
+pub(crate) unsafe fn created(parent: ThreadId, child: ThreadId) {
     let walk = WALK.ptr();
     (*walk).skip(track::take_counted());
-    (*walk).begins(child);
-    (*walk).created(parent, (*thread(parent)).path, child, (*thread(child)).path);
+    (*walk).begins(child.0);
+    (*walk).created(parent.0, (*thread(parent)).path, child.0, (*thread(child)).path);
     track::let_count((*walk).until_change());
 }
 
@@ -214,9 +222,9 @@ pub(crate) unsafe fn created(parent: u32, child: u32) {
 pub(crate) unsafe fn leave_open() {
     let plan = PLAN.ptr();
     (*plan).switches.drop_all();
-    (*plan).tail_from = 0;
-    (*plan).log_from = (*plan).log_from.min(1);
-    (*plan).snapshot_at = 0;
+    (*plan).tail_from = EventNumber::START;
+    (*plan).log_from = (*plan).log_from.min(EventNumber::START.next());
+    (*plan).snapshot_at = EventNumber::START;
     arm();
 }
 
@@ -227,15 +235,15 @@ pub(crate) unsafe fn end() {
     (*plan).flags = 0;
     (*plan).switches.drop_all();
     HORIZON.set(FAR);
-    RH_BUDGET.set(FAR);
+    RH_BUDGET.set(FAR.0);
 }
 
 /// Counts for a program that runs without a controller.
 pub(crate) unsafe fn begin_without_plan() {
     let plan = PLAN.ptr();
     (*plan).turn.set_length(TURN);
-    (*plan).turn.begin(0);
-    HORIZON.set(0);
+    (*plan).turn.begin(EventNumber::START);
+    HORIZON.set(EventNumber::START);
     RH_BUDGET.set(0);
     arm();
 }
@@ -245,13 +253,13 @@ pub(crate) unsafe fn arm() {
     let plan = PLAN.ptr();
     let now = now();
     let mut horizon = Horizon::after(now);
-    if (*plan).log_from != 0 {
+    if (*plan).log_from != EventNumber::START {
         // The event before it is the last that is only counted.
-        if now + 1 >= (*plan).log_from {
-            (*plan).log_from = 0;
+        if now.next() >= (*plan).log_from {
+            (*plan).log_from = EventNumber::START;
             server::speak();
         } else {
-            horizon = horizon.due((*plan).log_from - 1);
+            horizon = horizon.due(EventNumber((*plan).log_from.0 - 1));
         }
     }
     if let Some(at) = (*plan).switches.next_at() {
@@ -276,7 +284,7 @@ pub(crate) unsafe fn arm() {
 
 /// Counts the running thread's event. Returns its number.
 #[inline(always)]
-unsafe fn count() -> u64 {
+unsafe fn count() -> EventNumber {
     RH_BUDGET.set(RH_BUDGET.get() - 1);
     now()
 }
@@ -287,103 +295,9 @@ pub(crate) unsafe fn uncount() {
     RH_BUDGET.set(RH_BUDGET.get() + 1);
 }
 
-/// An event that any thread can perform at any time is about to happen. Returns its number.
-pub(crate) unsafe fn point(code: usize) -> u64 {
-    spin::moves_on();
-    point_at(code, 0, false)
-}
-
-/// As [`point`], for an event that changes nothing for anybody. A thread that does nothing else may wait for something.
-pub(crate) unsafe fn idle_point(code: usize) -> u64 {
-    spin::passes();
-    point_at(code, 0, false)
-}
-
-/// As [`point`], for an access to memory.
-pub(crate) unsafe fn access_point(code: usize, address: usize, size: usize, kind: Kind, site: *const u8) -> u64 {
-    if hold::is_active() {
-        (*current()).code = code;
-        hold::before(address, size, kind, modules::site_number(site), code, true);
-    }
-    spin::before(address, size, code);
-    point_at(code, address, kind.is_write())
-}
-
-/// Like [`point`], for an event that reads or changes state other than memory, which the cells at these addresses
-/// represent; the first of them matters most.
-pub(crate) unsafe fn state_point(code: usize, mut at: impl Iterator<Item = usize>, changes: bool) -> u64 {
-    let first = at.next().unwrap_or(0);
-    if changes {
-        spin::moves_on();
-    } else {
-        spin::before(first, size_of::<u64>(), code);
-        at.for_each(|address| spin::also(address, size_of::<u64>()));
-    }
-    point_at(code, first, changes)
-}
-
-/// As [`point`], for an event that touches `object`.
-unsafe fn point_at(code: usize, object: usize, changes: bool) -> u64 {
-    if spin::is_awaited() {
-        spin::review(now());
-    }
-    if let Some(n) = pass(code, object, changes) {
-        return n;
-    }
-    let t = current();
-    (*t).code = code;
-    (*t).next_object = object;
-    (*t).next_changes = changes;
-    let n = count();
-    let n = if is_decided(n) { settle(n) } else { decide_before(n, true) };
-    passed_point(n);
-    debug::reached(n)
-}
-
-/// The running thread is about to perform an event that is a point, and that nothing prevents. If it is known that it
-/// continues, counts the event and returns its number.
-#[inline(always)]
-pub(crate) unsafe fn pass(code: usize, object: usize, changes: bool) -> Option<u64> {
-    if !RH_STAYS.get() || RH_BUDGET.get() == 1 || signals::has_outside() {
-        return None;
-    }
-    let t = current();
-    (*t).code = code;
-    (*t).next_object = object;
-    (*t).next_changes = changes;
-    Some(count())
-}
-
-/// Event `n`, which is about to happen, is a point. If the choice is partly random, and few accesses are points, a
-/// decision follows each of them.
-unsafe fn passed_point(n: u64) {
-    let plan = PLAN.ptr();
-    if (*plan).flags & FLAG_SELECTIVE != 0 && !RH_STAYS.get() {
-        (*plan).behind_point = n + 1;
-        arm();
-    }
-}
-
-/// The counted event is an iteration of a loop, which is never a point: what follows it may be.
-pub(crate) unsafe fn passed_round() {
-    let plan = PLAN.ptr();
-    if (*plan).behind_point == now() {
-        (*plan).behind_point += 1;
-    }
-}
-
-/// An access that is not a point has used up the budget; it is counted already.
-#[cold]
-pub(crate) unsafe fn attention(code: usize) -> u64 {
-    (*current()).code = code;
-    let n = now();
-    let n = if is_decided(n) { settle(n) } else { decide_before(n, false) };
-    debug::reached(n)
-}
-
 /// Whether it is settled that the running thread performs event `n`. A plan can choose again where the thread stands:
 /// the execution that it repeats may have held the thread that was chosen first (see [`hold`]).
-unsafe fn is_decided(n: u64) -> bool {
+unsafe fn is_decided(n: EventNumber) -> bool {
     let plan = PLAN.ptr();
     (*plan).decided == n && !(*plan).switches.speaks_of(n, || standing())
 }
@@ -394,7 +308,7 @@ unsafe fn standing() -> Standing {
 }
 
 /// No decision is due, but the budget may be used up by the event that is next.
-unsafe fn settle(n: u64) -> u64 {
+unsafe fn settle(n: EventNumber) -> EventNumber {
     if RH_BUDGET.get() == 0 {
         limits(n);
         arm();
@@ -402,7 +316,7 @@ unsafe fn settle(n: u64) -> u64 {
     n
 }
 
-unsafe fn limits(n: u64) {
+unsafe fn limits(n: EventNumber) {
     if n >= limit() && (*PLAN.ptr()).running {
         if is_starting() && server::stop_observing() {
             return;
@@ -412,7 +326,7 @@ unsafe fn limits(n: u64) {
 }
 
 /// The event that the execution does not reach.
-unsafe fn limit() -> u64 {
+unsafe fn limit() -> EventNumber {
     let plan = PLAN.ptr();
     machine::limit((*plan).max_events, (!is_starting()).then_some((*plan).started_at), server::observes())
 }
@@ -436,18 +350,19 @@ pub(crate) unsafe fn starts() {
 /// Whether no decision was made yet, and the current turn began where it would have under any plan.
 pub(crate) unsafe fn has_decided_nothing() -> bool {
     let plan = PLAN.ptr();
-    (*plan).decided == 0
+    (*plan).decided == EventNumber::START
         && (*plan).switched == 0
-        && (*plan).partner_at == 0
-        && (*plan).exhausted == 0
+        && (*plan).partner_at == EventNumber::START
+        && (*plan).exhausted == EventNumber::START
         && (*plan).turn.began() == (*plan).turn.began_alone(now())
 }
 
 /// Whether a plan says nothing about the events so far.
 pub(crate) unsafe fn decides_nothing_before(slot: *const Slot) -> bool {
     let first = server::switch_area().add((*slot).switches as usize);
-    let is_later = |at: u64| at > now();
-    ((*slot).switch_count == 0 || is_later((*first).at)) && ((*slot).snapshot_at == 0 || is_later((*slot).snapshot_at))
+    let is_later = |at: EventNumber| at > now();
+    ((*slot).switch_count == 0 || is_later((*first).at))
+        && ((*slot).snapshot_at == 0 || is_later(EventNumber((*slot).snapshot_at)))
 }
 
 /// The plan of the current slot holds from here on. No decision was made before.
@@ -464,7 +379,7 @@ pub(crate) unsafe fn goes_on() {
 
 /// The decision before the counted event `n` of the running thread, which can happen. At a point the strategy may
 /// choose; elsewhere only the plan and the end of a turn can.
-unsafe fn decide_before(mut n: u64, is_point: bool) -> u64 {
+unsafe fn decide_before(mut n: EventNumber, is_point: bool) -> EventNumber {
     loop {
         if signals::has_outside() {
             uncount();
@@ -483,7 +398,7 @@ unsafe fn decide_before(mut n: u64, is_point: bool) -> u64 {
 }
 
 /// Whether a decision is due before the counted event `n`, and why.
-unsafe fn due(n: u64, is_point: bool) -> Option<Cause> {
+unsafe fn due(n: EventNumber, is_point: bool) -> Option<Cause> {
     let plan = PLAN.ptr();
     if RH_BUDGET.get() == 0 {
         limits(n);
@@ -519,7 +434,7 @@ unsafe fn due(n: u64, is_point: bool) -> Option<Cause> {
 
 /// Whether the running thread, whose turn has ended before event `n`, has to give way. A thread that makes progress
 /// continues, unless the plan has a limit on events in a row.
-unsafe fn is_turn_over(n: u64) -> bool {
+unsafe fn is_turn_over(n: EventNumber) -> bool {
     let plan = PLAN.ptr();
     let is_strict = (*plan).turn.length() < TURN || (*plan).tail != TAIL_MIN_SWITCHES;
     let others = ready_count() > 1 || !is_strict && SUSPENDED.get() > 0 || watchdog::overdue(n).is_some();
@@ -538,7 +453,7 @@ unsafe fn is_turn_over(n: u64) -> bool {
 /// Decides which thread performs event `n`, and switches to it. Returns when the calling thread continues.
 ///
 /// `able` says that the running thread could perform its next operation.
-pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
+pub(crate) unsafe fn decide_and_switch(n: EventNumber, able: bool, cause: Cause) {
     let plan = PLAN.ptr();
     let from = CURRENT.get();
     if spin::is_awaited() {
@@ -599,14 +514,14 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
 /// Others should go first.
 pub(crate) unsafe fn yield_after() {
     let plan = PLAN.ptr();
-    let n = now() + 1;
+    let n = now().next();
     // A plan without a switch at a yield repeats an execution in which no other thread was known to be ready; a plan
     // with one repeats an execution in which some thread was, even if that is not known now: it may have been chosen
     // there, and found to wait.
     let planned = (*plan).switches.speaks_of_code(n, || log::relative((*current()).code));
     if planned || ready_count() > 1 && n >= (*plan).tail_from {
         if (*plan).tail != TAIL_MIN_SWITCHES {
-            (*WALK.ptr()).yields(CURRENT.get());
+            (*WALK.ptr()).yields(CURRENT.get().0);
         }
         decide_and_switch(n, true, Cause::Yield);
     }
@@ -614,13 +529,13 @@ pub(crate) unsafe fn yield_after() {
 
 /// Runs the slots that share the execution up to event `n`, each in a copy of the process, then ends this one.
 #[cold]
-unsafe fn snapshot(n: u64) {
+unsafe fn snapshot(n: EventNumber) {
     uncount();
     if server::fan_out() {
         // A copy: continue as the next slot. Its plan begins with the switches that were already made.
         let plan = PLAN.ptr();
         take_switches();
-        (*plan).snapshot_at = 0;
+        (*plan).snapshot_at = EventNumber::START;
         (*plan).switches.skip_before(n);
         take_tail();
         open();

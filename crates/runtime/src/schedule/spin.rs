@@ -8,10 +8,12 @@
 //! [`super::due`].
 
 use super::{PLAN, arm, decide_and_switch, log_state, now, running};
-use crate::thread::{COUNT, SUSPENDED, State, Thread, current, make_ready, make_unready, me, ready_count, thread};
+use crate::thread::{
+    COUNT, SUSPENDED, State, Thread, current, make_ready, make_unready, me, ready_count, thread, threads,
+};
 use crate::{Global, hold};
 use core::arch::global_asm;
-use racehunter_abi::{Cause, Kind, Wait};
+use racehunter_abi::{Cause, EventNumber, Kind, Wait};
 use racehunter_machine::ready::cyclic_after;
 use racehunter_machine::spin::{Access, Memory, Snapshot};
 use racehunter_machine::{Deadline, ThreadId};
@@ -207,7 +209,7 @@ pub(super) unsafe fn wipes() -> bool {
         return false;
     }
     match (*t).number {
-        0 => ((*(*t).stack).slot as usize).checked_sub(here).is_some_and(|depth| depth < OF_MAIN),
+        ThreadId::MAIN => ((*(*t).stack).slot as usize).checked_sub(here).is_some_and(|depth| depth < OF_MAIN),
         _ => {
             let end = (*t).fs.saturating_sub((*t).stack_size) + 4 * WIPED;
             !(*t).foreign_stack && (end..(*t).fs).contains(&here)
@@ -221,7 +223,7 @@ pub(super) unsafe fn is_watching() -> bool {
 }
 
 /// From now on, up to the returned event, every event of the running thread reaches this module, unless it is busy before.
-pub(super) unsafe fn watch() -> u64 {
+pub(super) unsafe fn watch() -> EventNumber {
     (*current()).spin = Spin::watched_from(now());
     (*current()).spin.watched_until()
 }
@@ -229,7 +231,7 @@ pub(super) unsafe fn watch() -> u64 {
 /// The running thread waits until what it has read is changed.
 #[cold]
 unsafe fn wait(t: *mut Thread, address: usize, code: usize) {
-    let n = now() + 1;
+    let n = now().next();
     let others = ready_count() > 1 || SUSPENDED.get() > 0 || hold::is_active();
     // If the plan continues with it, it continues.
     let planned = (*PLAN.ptr()).tail_from <= n || (*PLAN.ptr()).switches.speaks_of_thread(n, me());
@@ -295,8 +297,8 @@ pub(super) fn is_awaited() -> bool {
 
 /// Checks, before event `n`, which waits have ended.
 #[cold]
-pub(super) unsafe fn review(n: u64) {
-    for number in 0..COUNT.get() {
+pub(super) unsafe fn review(n: EventNumber) {
+    for number in threads() {
         let t = thread(number);
         if waits(t) && available(t) {
             make_ready(t);
@@ -310,9 +312,9 @@ pub(super) unsafe fn waits(t: *const Thread) -> bool {
 }
 
 /// Only threads that wait here could continue: one of them does, because waiting is pointless.
-pub(super) unsafe fn give_up(after: u32) -> Option<u32> {
+pub(super) unsafe fn give_up(after: ThreadId) -> Option<ThreadId> {
     if !is_awaited() {
         return None;
     }
-    cyclic_after(ThreadId(after), COUNT.get()).map(|thread| thread.0).find(|&number| waits(thread(number)))
+    cyclic_after(after, COUNT.get()).find(|&number| waits(thread(number)))
 }

@@ -5,9 +5,9 @@
 //! exact at every decision.
 
 use super::{count, decide_and_switch, due, is_decided, may_wake, now, pass, passed_point, settle, spin, uncount};
-use crate::thread::{CURRENT, State, Thread, current, make_ready, make_unready, thread};
+use crate::thread::{CURRENT, State, Thread, current, make_ready, make_unready, thread, threads};
 use crate::{debug, log, signals, sync, time};
-use racehunter_abi::{Cause, Kind, Record, Wait};
+use racehunter_abi::{Cause, EventNumber, Kind, Record, ThreadId, Wait};
 pub(crate) use racehunter_machine::wait::{End, EndsBy};
 use racehunter_machine::{Deadline, Neighbours};
 
@@ -22,12 +22,12 @@ pub(crate) struct Waiting {
 
 /// The running thread is about to perform an operation that is possible only while `object` allows it: waits until
 /// then, and counts the event. With a deadline it may return without: see `timed_out`. Returns the event's number.
-pub(crate) unsafe fn acquire_point(code: usize, wait: Wait, object: usize, deadline: Option<Deadline>) -> u64 {
+pub(crate) unsafe fn acquire_point(code: usize, wait: Wait, object: usize, deadline: Option<Deadline>) -> EventNumber {
     acquire(code, Waiting { wait, object, deadline, ends_by: EndsBy::NOTHING }).0
 }
 
 /// As [`acquire_point`], for operations that signals or cancellation can end. The event is counted however it ends.
-pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (u64, End) {
+pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (EventNumber, End) {
     let t = current();
     if spin::is_awaited() {
         spin::review(now());
@@ -56,7 +56,7 @@ pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (u64, End) {
         } else if at_once {
             (*t).timed_out = true;
         } else {
-            let n = now() + 1;
+            let n = now().next();
             suspend(t, n);
             decide_and_switch(n, false, Cause::Blocked);
         }
@@ -82,7 +82,7 @@ pub(crate) unsafe fn wait_until(waiting: Waiting, cause: Cause) -> End {
     let t = current();
     begin_wait(t, waiting);
     loop {
-        let n = now() + 1;
+        let n = now().next();
         suspend(t, n);
         decide_and_switch(n, false, cause);
         if goes_on(t) {
@@ -132,7 +132,7 @@ pub(crate) unsafe fn redirect(t: *mut Thread, wait: Wait, object: usize) {
 }
 
 /// Takes a thread out of the ready ones, before event `n`.
-unsafe fn suspend(t: *mut Thread, n: u64) {
+unsafe fn suspend(t: *mut Thread, n: EventNumber) {
     let timed = !(*t).deadline.is_never();
     make_unready(t, if timed { State::Suspended } else { State::Blocked });
     log_state(t, if timed { Kind::Suspended } else { Kind::Blocked }, n);
@@ -164,7 +164,7 @@ unsafe fn refresh_waiters(object: usize) {
     // With a thousand threads that contend for one mutex, a record for each of them at each of its operations would be
     // most of the log.
     let mut changes = Neighbours::default();
-    for number in 0..crate::thread::COUNT.get() {
+    for number in threads() {
         let t = thread(number);
         if (*t).object != object || (*t).pending == Wait::Nothing || number == CURRENT.get() {
             continue;
@@ -189,16 +189,16 @@ unsafe fn refresh_waiters(object: usize) {
 }
 
 /// Adds a thread whose state has changed to those that are logged together.
-unsafe fn add(changes: &mut Neighbours, number: u32, kind: Kind, n: u64) {
-    if !changes.include(number) {
+unsafe fn add(changes: &mut Neighbours, number: ThreadId, kind: Kind, n: EventNumber) {
+    if !changes.include(number.0) {
         log_changes(*changes, n);
-        *changes = Neighbours::around(number);
+        *changes = Neighbours::around(number.0);
     }
-    if kind == Kind::Blocked { changes.block(number) } else { changes.wake(number) }
+    if kind == Kind::Blocked { changes.block(number.0) } else { changes.wake(number.0) }
 }
 
 /// A few are logged one by one, many together.
-unsafe fn log_changes(changes: Neighbours, n: u64) {
+unsafe fn log_changes(changes: Neighbours, n: EventNumber) {
     const FEW: u32 = 4;
     for (threads, one, many) in
         [(changes.blocked, Kind::Blocked, Kind::BlockedSet), (changes.woken, Kind::Woken, Kind::WokenSet)]
@@ -207,7 +207,7 @@ unsafe fn log_changes(changes: Neighbours, n: u64) {
             let (object, extra) = (u64::from(changes.first), threads);
             log::put(Record { index: n, object, extra, thread: CURRENT.get(), kind: many, ..Record::default() });
         } else {
-            changes.numbers(threads).for_each(|number| log_state(thread(number), one, n));
+            changes.numbers(threads).for_each(|number| log_state(thread(ThreadId(number)), one, n));
         }
     }
 }
@@ -227,7 +227,7 @@ pub(crate) unsafe fn wake(t: *mut Thread) {
     log_state(t, Kind::Woken, now());
 }
 
-pub(crate) unsafe fn log_state(t: *mut Thread, kind: Kind, n: u64) {
+pub(crate) unsafe fn log_state(t: *mut Thread, kind: Kind, n: EventNumber) {
     if kind == Kind::Suspended {
         let (object, thread) = ((*t).deadline.nanoseconds(), (*t).number);
         log::put(Record { index: n, object, thread, kind: Kind::Deadline, ..Record::default() });

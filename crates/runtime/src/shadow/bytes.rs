@@ -35,7 +35,7 @@ unsafe fn note_byte(bytes: *mut Bytes, byte: usize, me: Slot, is_write: bool) ->
         return true;
     }
     let family = RH_FAMILY.get();
-    let is_past = |slot: Slot| clock_of(slot) <= *family.add(thread_of(slot) as usize);
+    let is_past = |slot: Slot| clock_of(slot) <= *family.add(thread_of(slot).index());
     if !is_past(write) || !is_past(read) {
         return false;
     }
@@ -65,7 +65,7 @@ pub(super) unsafe fn note_all(cell: *mut Cell, me: Slot, is_write: bool) -> bool
         return true;
     }
     let family = RH_FAMILY.get();
-    let is_past = |slot: Slot| clock_of(slot) <= *family.add(thread_of(slot) as usize);
+    let is_past = |slot: Slot| clock_of(slot) <= *family.add(thread_of(slot).index());
     if !(0..4).all(|byte| is_past(write[byte]) && is_past(read[byte])) {
         return false;
     }

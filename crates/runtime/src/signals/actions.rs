@@ -3,7 +3,7 @@
 use super::{SIGABRT, SIGALRM, SIGCHLD, SIGKILL, SIGSTOP, bit, masks, send};
 use crate::schedule::{self, point};
 use crate::sync::{EINVAL, fail, interpose};
-use crate::thread::{COUNT, State, thread};
+use crate::thread::{State, every_thread};
 use crate::{Global, log, outcome, reach, sys};
 use core::sync::atomic::{AtomicU64, Ordering};
 use racehunter_abi::{Escape, Kind, Wait};
@@ -183,7 +183,7 @@ pub(super) unsafe fn take_outside() {
 pub(crate) unsafe fn from_children() -> bool {
     const WAITID: usize = 247;
     const EXITED_NO_HANG_NO_WAIT: usize = 4 | 1 | 0x0100_0000;
-    let waits = (0..COUNT.get()).map(|n| thread(n)).any(|t| (*t).state == State::Blocked && send::takes(t, SIGCHLD));
+    let waits = every_thread().any(|t| (*t).state == State::Blocked && send::takes(t, SIGCHLD));
     if CAUGHT.get() & bit(SIGCHLD) == 0 || !waits {
         return false;
     }
@@ -200,8 +200,7 @@ pub(crate) unsafe fn from_children() -> bool {
 /// The same in a process that is no execution, such as one that the program has forked, if some thread waits for a signal: any other
 /// process may send it.
 pub(crate) unsafe fn from_anywhere() -> bool {
-    let waits =
-        || (0..COUNT.get()).map(|n| thread(n)).any(|t| (*t).state == State::Blocked && (*t).pending == Wait::Signal);
+    let waits = || every_thread().any(|t| (*t).state == State::Blocked && (*t).pending == Wait::Signal);
     let may_come = !schedule::running() && waits();
     if may_come {
         await_outside();

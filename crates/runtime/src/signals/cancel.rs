@@ -128,7 +128,7 @@ pub(super) unsafe fn act_asynchronously(t: *mut Thread) {
 unsafe extern "C" fn cancel(handle: usize, code: usize) -> i32 {
     let Some(t) = any_by_handle(handle) else { return ESRCH };
     let n = point(code);
-    log::event(Kind::Cancel, n, (*t).number as usize, 0, 0);
+    log::event(Kind::Cancel, n, (*t).number.index(), 0, 0);
     handles::uses(t);
     if (*t).joined {
         return ESRCH;
@@ -159,7 +159,7 @@ unsafe extern "C" fn test(code: usize) {
 /// The order of this place and of a request matters.
 unsafe fn look(code: usize) {
     let n = point(code);
-    log::event(Kind::Cancel, n, CURRENT.get() as usize, 0, detail::CANCEL_TESTED);
+    log::event(Kind::Cancel, n, CURRENT.get().index(), 0, detail::CANCEL_TESTED);
 }
 
 unsafe extern "C" fn set_state(state: i32, old: *mut i32, _code: usize) -> i32 {

@@ -5,10 +5,11 @@ use super::{Info, SIGABRT, SIGKILL, SIGSTOP, bit, deliver};
 use crate::clock::{self, SyncClock};
 use crate::schedule::{point, wake};
 use crate::sync::{EINVAL, ESRCH, fail, handles, interpose, real};
-use crate::thread::{COUNT, CURRENT, State, Thread, any_by_handle, current, thread};
+use crate::thread::{COUNT, CURRENT, State, Thread, any_by_handle, current, every_thread, thread, threads};
 use crate::{Global, arena, constructors, log, outcome, server, sys};
 use core::arch::global_asm;
-use racehunter_abi::{Escape, Kind, Wait, detail};
+use racehunter_abi::{Escape, Kind, ThreadId, Wait, detail};
+use racehunter_machine::Owner;
 
 interpose! {
     kill => to_process_id, "rdx";
@@ -47,12 +48,12 @@ impl Origin {
 #[derive(Clone, Copy)]
 pub(crate) struct Sent {
     pub signal: u32,
-    /// The receiving thread's number + 1, 0 when no thread takes it for now.
-    to: u32,
+    /// The receiving thread; none when no thread takes it for now.
+    to: Owner,
     /// It was sent to the process, and `to` is only the thread that was chosen.
     for_process: bool,
     /// The thread that was running when it was sent.
-    from: u32,
+    from: ThreadId,
     origin: Origin,
     clock: SyncClock,
     next: *mut Sent,
@@ -107,12 +108,12 @@ unsafe fn awaits(t: *const Thread, signal: u32) -> bool {
 
 /// The thread that gets a signal to the process: `main` if it does not block it, otherwise the first that does not.
 unsafe fn taker(signal: u32) -> *mut Thread {
-    (0..COUNT.get()).map(|n| thread(n)).find(|&t| takes(t, signal)).unwrap_or(core::ptr::null_mut())
+    every_thread().find(|&t| takes(t, signal)).unwrap_or(core::ptr::null_mut())
 }
 
 /// Sends a signal to the process. The event is logged already.
 pub(crate) unsafe fn to_process(signal: u32, origin: Origin) {
-    let takers = (0..COUNT.get()).filter(|&number| takes(thread(number), signal)).count();
+    let takers = threads().filter(|&number| takes(thread(number), signal)).count();
     if takers > 1 && actions::of(signal).has_handler() {
         // POSIX leaves open which of them it is, and Linux does not always choose the first.
         log::escape(Escape::Taker, 0, signal as usize, 0);
@@ -128,8 +129,8 @@ unsafe fn put(signal: u32, to: *mut Thread, for_process: bool, origin: Origin) {
         return;
     }
     const FIRST_REALTIME: u32 = 34;
-    let number = if to.is_null() { 0 } else { (*to).number + 1 };
-    let known = if signal < FIRST_REALTIME { find(|sent| sent.signal == signal && sent.to == number) } else { None };
+    let receiver = if to.is_null() { Owner::NONE } else { Owner::of((*to).number) };
+    let known = if signal < FIRST_REALTIME { find(|sent| sent.signal == signal && sent.to == receiver) } else { None };
     if let Some(known) = known {
         // It is pending already, and is handled once. What this sender has done is known then as well.
         clock::release(&mut (*known).clock);
@@ -160,11 +161,11 @@ unsafe fn put(signal: u32, to: *mut Thread, for_process: bool, origin: Origin) {
 unsafe fn assign(sent: *mut Sent, to: *mut Thread) {
     let signal = bit((*sent).signal);
     if to.is_null() {
-        (*sent).to = 0;
+        (*sent).to = Owner::NONE;
         UNCLAIMED.set(UNCLAIMED.get() | signal);
         return;
     }
-    (*sent).to = (*to).number + 1;
+    (*sent).to = Owner::of((*to).number);
     (*to).signals |= signal;
     let can_go = super::deliverable(to) || super::awaited(to) != 0;
     if can_go && matches!((*to).state, State::Blocked | State::Suspended) {
@@ -190,8 +191,8 @@ pub(super) unsafe fn take(t: *mut Thread, set: u64) -> Option<Sent> {
         return None;
     }
     let signal = ready.trailing_zeros() + 1;
-    let own = (*t).number + 1;
-    let is_it = |sent: &Sent| sent.signal == signal && (sent.to == own || sent.to == 0);
+    let own = (*t).number;
+    let is_it = |sent: &Sent| sent.signal == signal && (sent.to.is(own) || sent.to.is_none());
     let sent = find(is_it)?;
     let copy = *sent;
     unlink(sent);
@@ -208,10 +209,9 @@ unsafe fn unlink(sent: *mut Sent) {
     *link = (*sent).next;
     let Sent { signal, to, .. } = *sent;
     if find(|other| other.signal == signal && other.to == to).is_none() {
-        if to == 0 {
-            UNCLAIMED.set(UNCLAIMED.get() & !bit(signal));
-        } else {
-            (*thread(to - 1)).signals &= !bit(signal);
+        match to.thread() {
+            None => UNCLAIMED.set(UNCLAIMED.get() & !bit(signal)),
+            Some(to) => (*thread(to)).signals &= !bit(signal),
         }
     }
     (*sent).next = SPARE.get();
@@ -227,14 +227,14 @@ pub(super) unsafe fn discard(signal: u32) {
 
 /// The thread no longer takes these: what was sent to the process is for others.
 pub(super) unsafe fn give_back(t: *mut Thread, signals: u64) {
-    let own = (*t).number + 1;
+    let own = Owner::of((*t).number);
     while let Some(sent) = find(|sent| sent.to == own && sent.for_process && signals & bit(sent.signal) != 0) {
         let signal = (*sent).signal;
         let other = taker(signal);
         if other == t {
             break;
         }
-        (*sent).to = 0;
+        (*sent).to = Owner::NONE;
         if find(|other| other.signal == signal && other.to == own).is_none() {
             (*t).signals &= !bit(signal);
         }
@@ -246,7 +246,7 @@ pub(super) unsafe fn give_back(t: *mut Thread, signals: u64) {
 pub(crate) unsafe fn thread_ends(t: *mut Thread) {
     if (*t).signals != 0 {
         give_back(t, !0);
-        while let Some(sent) = find(|sent| sent.to == (*t).number + 1) {
+        while let Some(sent) = find(|sent| sent.to.is((*t).number)) {
             unlink(sent);
         }
     }
@@ -256,7 +256,7 @@ pub(crate) unsafe fn thread_ends(t: *mut Thread) {
 const IGNORED: u64 = bit(17) | bit(18) | bit(23) | bit(28);
 
 /// Whether a signal to the process, or to a thread, would end the program at once.
-pub(crate) unsafe fn would_end(signal: u32, to: Option<u32>) -> bool {
+pub(crate) unsafe fn would_end(signal: u32, to: Option<ThreadId>) -> bool {
     let action = actions::of(signal);
     let t = to.map_or_else(|| taker(signal), |number| thread(number));
     let does_something = IGNORED & bit(signal) == 0 && !action.is_ignored();
@@ -298,12 +298,18 @@ unsafe fn send(signal: u32, to: Option<*mut Thread>, origin: Origin, code: usize
 }
 
 /// As [`send`], for a timer, which has no place in the program. To a thread by its number, or to the process.
-pub(crate) unsafe fn from_timer(signal: u32, to: Option<u32>, origin: Origin) {
+pub(crate) unsafe fn from_timer(signal: u32, to: Option<ThreadId>, origin: Origin) {
     let n = point(0);
-    log::event(Kind::Kill, n, signal as usize, to.map_or(0, |number| u64::from(number) + 1), detail::KILL_FROM_TIMER);
+    log::event(
+        Kind::Kill,
+        n,
+        signal as usize,
+        u64::from(to.map_or(Owner::NONE, Owner::of).logged()),
+        detail::KILL_FROM_TIMER,
+    );
     match to {
         None => to_process(signal, origin),
-        Some(number) if number < COUNT.get() && (*thread(number)).state != State::Done => {
+        Some(number) if number.0 < COUNT.get() && (*thread(number)).state != State::Done => {
             put(signal, thread(number), false, origin);
         }
         Some(_) => {}
@@ -410,8 +416,8 @@ pub(crate) unsafe extern "C" fn to_thread_id(process: i32, id: i32, signal: i32,
         let result = sys::call(TGKILL, process as usize, id as usize, signal as usize, 0);
         return if result < 0 { fail(-result as i32) } else { 0 };
     }
-    let number = id.wrapping_sub(process_id()) as u32;
-    let known = number < COUNT.get() && !matches!((*thread(number)).state, State::Free | State::Done);
+    let number = ThreadId(id.wrapping_sub(process_id()) as u32);
+    let known = number.0 < COUNT.get() && !matches!((*thread(number)).state, State::Free | State::Done);
     let t = known.then(|| thread(number));
     match to_thread(t, signal, Origin::of_this_process(BY_THREAD, 0), code) {
         0 => 0,

@@ -10,7 +10,7 @@ use crate::world::{cells, copies};
 use crate::{Global, kernel, log, schedule, sys};
 use core::ffi::CStr;
 use racehunter_abi::control::{FLAG_STACKS, MAX_THREADS};
-use racehunter_abi::{Kind, Record, Touched};
+use racehunter_abi::{Kind, Record, ThreadId, Touched};
 
 /// What is kept of a thread.
 #[derive(Clone, Copy)]
@@ -31,19 +31,19 @@ const PROCESSORS: usize = 1024;
 static KEPT: Global<[Kept; MAX_THREADS]> =
     Global::new([Kept { name: None, processors: None, nice: None, policy: None, stack: None }; MAX_THREADS]);
 
-unsafe fn kept(number: u32) -> &'static mut Kept {
-    &mut (*KEPT.ptr())[number as usize % MAX_THREADS]
+unsafe fn kept(number: ThreadId) -> &'static mut Kept {
+    &mut (*KEPT.ptr())[number.index() % MAX_THREADS]
 }
 
 /// A thread is created. It has a larger stack than the program wants, if the program wants a certain one.
-pub(super) unsafe fn inherit(number: u32, stack: Option<usize>) {
+pub(super) unsafe fn inherit(number: ThreadId, stack: Option<usize>) {
     *kept(number) = Kept { stack, ..*kept(CURRENT.get()) };
 }
 
 /// Whom a call is about.
 #[derive(Clone, Copy)]
 enum Whom {
-    Fiber(u32),
+    Fiber(ThreadId),
     /// A thread of the kernel, in this process or elsewhere.
     Other,
 }
@@ -54,8 +54,8 @@ fn is_kept() -> bool {
 
 /// A thread by the number that `gettid` gives; 0 is the running one.
 unsafe fn by_number(id: i32, code: usize) -> Whom {
-    let number = if id == 0 { CURRENT.get() } else { id.wrapping_sub(process_id()) as u32 };
-    let is_there = number < COUNT.get() && !matches!((*thread(number)).state, State::Free | State::Done);
+    let number = if id == 0 { CURRENT.get() } else { ThreadId(id.wrapping_sub(process_id()) as u32) };
+    let is_there = number.0 < COUNT.get() && !matches!((*thread(number)).state, State::Free | State::Done);
     if is_there { known(number, code) } else { Whom::Other }
 }
 
@@ -70,7 +70,7 @@ unsafe fn by_handle(handle: usize, code: usize) -> Whom {
 }
 
 /// A thread of the program. If threads are kernel threads the kernel knows the rest, and what is done there is a point all the same.
-unsafe fn known(number: u32, code: usize) -> Whom {
+unsafe fn known(number: ThreadId, code: usize) -> Whom {
     match (schedule::running(), is_kept()) {
         (true, true) => return Whom::Fiber(number),
         (true, false) => touch(number, true, code),
@@ -80,7 +80,7 @@ unsafe fn known(number: u32, code: usize) -> Whom {
 }
 
 /// What threads find out about each other depends on the schedule.
-unsafe fn touch(number: u32, changes: bool, code: usize) {
+unsafe fn touch(number: ThreadId, changes: bool, code: usize) {
     const ATTRIBUTES: u64 = 0xa77_1b07e5;
     let mut touched = Touched::default();
     touched.add(cells::of(ATTRIBUTES ^ u64::from(number)), changes);
@@ -157,7 +157,7 @@ unsafe extern "C" fn set_name(handle: usize, name: *const core::ffi::c_char, cod
     0
 }
 
-unsafe fn put_name(number: u32, name: [u8; NAME], code: usize) {
+unsafe fn put_name(number: ThreadId, name: [u8; NAME], code: usize) {
     touch(number, true, code);
     kept(number).name = Some(name);
     if schedule::flags() & FLAG_STACKS != 0 {
@@ -201,7 +201,7 @@ unsafe fn all_processors() -> Processors {
 const GET_AFFINITY: usize = 204;
 const SET_AFFINITY: usize = 203;
 
-unsafe fn get_processors(number: u32, size: usize, to: *mut u8, code: usize) -> i32 {
+unsafe fn get_processors(number: ThreadId, size: usize, to: *mut u8, code: usize) -> i32 {
     touch(number, false, code);
     let set = kept(number).processors.unwrap_or(all_processors());
     if size.is_multiple_of(8) && size > 0 && set.iter().skip(size / 8).all(|&word| word == 0) {
@@ -212,7 +212,7 @@ unsafe fn get_processors(number: u32, size: usize, to: *mut u8, code: usize) -> 
     EINVAL
 }
 
-unsafe fn put_processors(number: u32, size: usize, from: *const u8, code: usize) -> i32 {
+unsafe fn put_processors(number: ThreadId, size: usize, from: *const u8, code: usize) -> i32 {
     let mut set: Processors = [0; PROCESSORS / 64];
     (set.as_mut_ptr() as *mut u8).copy_from_nonoverlapping(from, size.min(size_of::<Processors>()));
     set.iter_mut().zip(all_processors()).for_each(|(word, all)| *word &= all);
@@ -270,13 +270,13 @@ unsafe fn is_privileged() -> bool {
     sys::call(GETEUID, 0, 0, 0, 0) == 0
 }
 
-unsafe fn get_policy(number: u32, code: usize) -> [i32; 2] {
+unsafe fn get_policy(number: ThreadId, code: usize) -> [i32; 2] {
     touch(number, false, code);
     kept(number).policy.unwrap_or([OTHER, 0])
 }
 
 /// Returns an error.
-unsafe fn put_policy(number: u32, policy: i32, priority: i32, code: usize) -> i32 {
+unsafe fn put_policy(number: ThreadId, policy: i32, priority: i32, code: usize) -> i32 {
     const RESET_ON_FORK: i32 = 0x4000_0000;
     const IDLE: i32 = 5;
     let policy = policy & !RESET_ON_FORK;
@@ -359,7 +359,7 @@ unsafe extern "C" fn set_priority_by_number(id: i32, priority: *const i32, code:
 /// `PRIO_PROCESS`; on Linux that is a thread.
 const THREAD: i32 = 0;
 
-unsafe fn get_nice(number: u32, code: usize) -> i32 {
+unsafe fn get_nice(number: ThreadId, code: usize) -> i32 {
     touch(number, false, code);
     kept(number).nice.unwrap_or(nice_of(THREAD, 0) as i32)
 }
@@ -372,7 +372,7 @@ unsafe fn nice_of(which: i32, who: i32) -> isize {
 }
 
 /// Returns an error.
-unsafe fn put_nice(number: u32, nice: i32, code: usize) -> i32 {
+unsafe fn put_nice(number: ThreadId, nice: i32, code: usize) -> i32 {
     const EACCES: i32 = 13;
     let nice = nice.clamp(-20, 19);
     if nice < get_nice(number, code) && !is_privileged() {
@@ -420,7 +420,7 @@ unsafe fn offset() -> usize {
         let mut address = 0_usize;
         let result = sys::call(sys::PRCTL, GET_TID_ADDRESS, &raw mut address as usize, 0, 0);
         if result == 0 && address != 0 {
-            OFFSET.set(address.wrapping_sub((*thread(0)).handle));
+            OFFSET.set(address.wrapping_sub((*thread(ThreadId::MAIN)).handle));
         }
     }
     OFFSET.get()

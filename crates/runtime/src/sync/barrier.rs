@@ -3,7 +3,7 @@
 use super::objects::{self, Object};
 use super::{EBUSY, EINVAL, interpose, misuse, shared};
 use crate::schedule::{point, refresh, wait_after};
-use crate::thread::{Awaits, COUNT, Thread, current, thread};
+use crate::thread::{Awaits, Thread, current, every_thread};
 use crate::{clock, log};
 use racehunter_abi::{Cause, Kind, Misuse, Wait};
 use racehunter_machine::Owner;
@@ -85,7 +85,7 @@ unsafe extern "C" fn wait(at: usize, code: usize) -> i32 {
         Arrival::Ends(round) => {
             clock::acquire(&(*o).clock);
             // Now, and not when they continue: by then others may have arrived for later rounds.
-            for t in (0..COUNT.get()).map(|n| thread(n)) {
+            for t in every_thread() {
                 if (*t).pending == Wait::Barrier && (*t).object == at && (*t).awaits == Awaits::Round(round) {
                     clock::acquire_for(t, &(*o).clock);
                     (*t).awaits = Awaits::RoundEnded;

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::schedule::{self, End, EndsBy, Waiting, acquire_point, point, redirect, refresh, spin};
 use crate::signals::{self, cancel};
-use crate::thread::{Awaits, COUNT, State, Thread, current, make_unready, next_ticket, thread};
+use crate::thread::{Awaits, State, Thread, current, every_thread, make_unready, next_ticket};
 use crate::{Global, arena, escapes, log, time};
 use racehunter_abi::{Cause, Kind, Misuse, Wait, detail};
 use racehunter_machine::Deadline;
@@ -87,7 +87,7 @@ unsafe fn take_permit(at: usize, ticket: Ticket) {
 
 /// A signal that any of several waiters can take. With a single waiter it is an ordinary one.
 unsafe fn grant(at: usize) -> bool {
-    let waiters = (0..COUNT.get()).map(|n| thread(n)).filter(|&t| waits(t, at)).map(|t| (*t).ticket);
+    let waiters = every_thread().filter(|&t| waits(t, at)).map(|t| (*t).ticket);
     let permits = permits().filter(|&permit| (*permit).object == at).map(|permit| (*permit).ticket);
     let grant = machine::grant(waiters, permits);
     if grant == Grant::Permit {
@@ -237,7 +237,7 @@ pub(super) unsafe fn end_without_signal(t: *mut Thread) {
 
 /// The thread that has waited longest. A ready one is about to run a signal handler, and still waits.
 unsafe fn waiter(at: usize) -> Option<*mut Thread> {
-    (0..COUNT.get()).map(|n| thread(n)).filter(|&t| waits(t, at)).min_by_key(|&t| (*t).ticket)
+    every_thread().filter(|&t| waits(t, at)).min_by_key(|&t| (*t).ticket)
 }
 
 unsafe fn waits(t: *const Thread, at: usize) -> bool {

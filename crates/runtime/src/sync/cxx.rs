@@ -141,14 +141,14 @@ unsafe extern "C" fn ready_at_exit(element: *mut MakeReady, caller: usize) {
     register(element);
     MAKE_READY.set((*element).callback as usize);
     (*element).callback = becomes_ready;
-    (*ASKED_AT.ptr())[CURRENT.get() as usize] = caller;
+    (*ASKED_AT.ptr())[CURRENT.get().index()] = caller;
 }
 
 unsafe extern "C" fn becomes_ready(element: *const MakeReady) {
     const RELEASE: u32 = 3;
     let MakeReady { state, owners, .. } = *element;
     if schedule::running() && !owners.is_null() && (*owners).uses != 0 {
-        let (status, code) = (&raw const (*state).status as usize, (*ASKED_AT.ptr())[CURRENT.get() as usize]);
+        let (status, code) = (&raw const (*state).status as usize, (*ASKED_AT.ptr())[CURRENT.get().index()]);
         atomic_update(status, site_of(code), 4 | RELEASE << 8, code, NO_FRAME);
     }
     let real: unsafe extern "C" fn(*const MakeReady) = core::mem::transmute(MAKE_READY.get());

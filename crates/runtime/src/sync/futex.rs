@@ -2,7 +2,7 @@
 
 use super::{EAGAIN, EFAULT, EINTR, EINVAL, ETIMEDOUT, fail, objects};
 use crate::schedule::{self, End, EndsBy, Waiting, point, refresh, spin, wait_until};
-use crate::thread::{Awaits, COUNT, CURRENT, State, Thread, current, next_ticket, thread};
+use crate::thread::{Awaits, CURRENT, State, Thread, current, every_thread, next_ticket};
 use crate::{clock, escapes, kernel, log, sys, time};
 use racehunter_abi::{Cause, Kind, Wait, detail};
 use racehunter_machine::Deadline;
@@ -44,7 +44,7 @@ pub(crate) unsafe fn thread_id() -> isize {
     if kernel::in_use() {
         return kernel::id() as isize;
     }
-    sys::call(sys::GETPID, 0, 0, 0, 0) + CURRENT.get() as isize
+    sys::call(sys::GETPID, 0, 0, 0, 0) + CURRENT.get().0 as isize
 }
 
 #[unsafe(no_mangle)]
@@ -98,8 +98,7 @@ unsafe fn wait_once(at: usize, value: u32, bits: u32, deadline: Option<Deadline>
 }
 
 unsafe fn waiter(at: usize, bits: u32) -> Option<*mut Thread> {
-    (0..COUNT.get())
-        .map(|n| thread(n))
+    every_thread()
         .filter(|&t| {
             (*t).pending == Wait::Futex
                 && (*t).object == at

@@ -24,7 +24,7 @@ const MOST: usize = 4;
 static USES: Global<[[Use; MOST]; MAX_THREADS]> = Global::new([[NOTHING; MOST]; MAX_THREADS]);
 
 unsafe fn of(t: *const Thread) -> &'static mut [Use; MOST] {
-    &mut (*USES.ptr())[(*t).number as usize % MAX_THREADS]
+    &mut (*USES.ptr())[(*t).number.index() % MAX_THREADS]
 }
 
 /// Whether the handle of a thread means nothing any more.
@@ -46,7 +46,7 @@ pub(crate) unsafe fn uses(t: *mut Thread) {
         return;
     }
     if is_over(t) {
-        return misuse::report(Misuse::HandleOver, (*t).number as usize, Owner::NONE);
+        return misuse::report(Misuse::HandleOver, (*t).number.index(), Owner::NONE);
     }
     if clock::DETECTS.get() {
         let uses = of(t);
@@ -71,7 +71,7 @@ pub(super) unsafe fn end(t: *mut Thread) {
     let late = uses.iter().find(|used| !is_ordered(used)).map(|used| used.by);
     begin(t);
     if let Some(by) = late {
-        misuse::report(Misuse::HandleUsed, (*t).number as usize, by);
+        misuse::report(Misuse::HandleUsed, (*t).number.index(), by);
     }
 }
 

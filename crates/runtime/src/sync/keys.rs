@@ -7,6 +7,7 @@
 use super::{interpose, real, threads};
 use crate::thread::{Thread, thread};
 use crate::{Global, reach, server};
+use racehunter_abi::ThreadId;
 
 interpose! {
     pthread_setspecific => set, "rdx";
@@ -89,7 +90,7 @@ pub(crate) unsafe fn init() {
     HAS_KEY.set(true);
     let create: extern "C" fn(*mut u32, usize) -> i32 = core::mem::transmute(real::key_create());
     assert!(create(KEY.ptr(), destructor as *const () as usize) == 0);
-    arm(thread(0));
+    arm(thread(ThreadId::MAIN));
 }
 
 /// From now on the end of the thread that runs is noticed.
@@ -121,7 +122,7 @@ unsafe extern "C" fn destructor(t: *mut Thread) {
 /// The destructors that are about to run for the first time.
 unsafe fn look_at_destructors(t: *const Thread) {
     let get: extern "C" fn(u32) -> usize = core::mem::transmute(real::get_specific());
-    let place = if (*t).number == 0 { server::main_function() } else { (*t).start } + 1;
+    let place = if (*t).number == ThreadId::MAIN { server::main_function() } else { (*t).start } + 1;
     for (key, &destructor) in (0..).zip(&*DESTRUCTORS.ptr()).filter(|&(_, &destructor)| destructor != 0) {
         if get(key) != 0 {
             reach::handed(destructor, place);

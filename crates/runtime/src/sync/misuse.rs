@@ -6,12 +6,12 @@
 use super::objects::{self, Origin};
 use crate::schedule::now;
 use crate::shadow::{self, Access};
-use crate::thread::{Awaits, COUNT, Thread, current, holds, me, thread};
+use crate::thread::{Awaits, Thread, current, every_thread, holds, me, thread, threads};
 use crate::{afterlife, annotations, clock, escapes, log, memory};
 use racehunter_abi::{
     Escape, Kind, Misuse, Record, UNMODELLED_CEILING, UNMODELLED_COPY, UNMODELLED_FUNCTION, Wait, detail,
 };
-use racehunter_machine::{Owner, ThreadId};
+use racehunter_machine::Owner;
 
 /// Logs a misuse by the running thread, in its event that is happening.
 #[cold]
@@ -67,7 +67,7 @@ unsafe fn is_initialised(at: usize) {
     if !clock::knows(thread, clock) {
         (*object).origin = Origin::UNKNOWN;
         let kind = Kind::Initialised;
-        log::put(Record { index, code, object: at as u64, thread: thread.0, kind, ..Record::default() });
+        log::put(Record { index, code, object: at as u64, thread, kind, ..Record::default() });
         report(Misuse::NotInitialised, at, owner);
     }
 }
@@ -117,7 +117,7 @@ pub(crate) unsafe fn waiter(wait: Wait, at: usize) -> Owner {
     if !objects::has_waiters(wait, at) {
         return Owner::NONE;
     }
-    (0..COUNT.get()).find(|&n| waits(thread(n))).map_or(Owner::NONE, |n| Owner::of(ThreadId(n)))
+    threads().find(|&n| waits(thread(n))).map_or(Owner::NONE, Owner::of)
 }
 
 /// A thread starts to wait on a condition variable: all waiters must use the same mutex.
@@ -125,9 +125,9 @@ pub(crate) unsafe fn one_mutex(condition: usize, mutex: usize) {
     if !objects::has_waiters(Wait::Condition, condition) {
         return;
     }
-    for t in (0..COUNT.get()).map(|n| thread(n)).filter(|&t| t != current()) {
+    for t in every_thread().filter(|&t| t != current()) {
         if (*t).pending == Wait::Condition && (*t).object == condition && (*t).awaits != Awaits::Mutex(mutex) {
-            return report(Misuse::TwoMutexes, condition, Owner::of(ThreadId((*t).number)));
+            return report(Misuse::TwoMutexes, condition, Owner::of((*t).number));
         }
     }
 }

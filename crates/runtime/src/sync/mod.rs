@@ -110,7 +110,7 @@ pub(crate) unsafe fn available(t: *mut Thread) -> bool {
         Wait::ReadLock => rwlock::available(at, Mode::Read),
         Wait::WriteLock => rwlock::available(at, Mode::Write),
         Wait::Semaphore => semaphore::available(at),
-        Wait::Join => (*thread(at as u32)).state == State::Done,
+        Wait::Join => (*thread(ThreadId(at as u32))).state == State::Done,
         Wait::Once => once::available(at),
         Wait::Barrier => barrier::available(at, t),
         Wait::Condition => condition::available(t),
@@ -133,7 +133,7 @@ pub(crate) unsafe fn owner(wait: Wait, at: usize) -> Owner {
 
 /// Whether threads wait for locks of each other, without a time-out.
 pub(crate) unsafe fn holds_a_cycle() -> bool {
-    has_cycle(COUNT.get(), |ThreadId(number)| {
+    has_cycle(COUNT.get(), |number| {
         let t = thread(number);
         let waits = (*t).state == State::Blocked && matches!((*t).pending, Wait::Mutex | Wait::WriteLock);
         if waits { owner((*t).pending, (*t).object).thread() } else { None }

@@ -9,9 +9,9 @@ use crate::schedule::{acquire_point, now, pass, point, refresh_known};
 use crate::thread::{Thread, current, hold, me, thread, unhold};
 use crate::{clock, escapes, log, time};
 use core::sync::atomic::Ordering;
-use racehunter_abi::{Kind, Misuse, Wait, detail};
+use racehunter_abi::{EventNumber, Kind, Misuse, Wait, detail};
 use racehunter_machine::sync::{LockForm, Mutex, MutexKind, State, Taken, Unlocked};
-use racehunter_machine::{Deadline, Owner, ThreadId};
+use racehunter_machine::{Deadline, Owner};
 
 interpose! {
     pthread_mutex_init => init, "rdx";
@@ -80,7 +80,7 @@ pub(crate) unsafe fn available(at: usize, t: *const Thread) -> bool {
     let mutex = (*object(at)).state.mutex();
     let is_free_elsewhere =
         || !mutex.kind().is_shared() || shared::word(at).load(Ordering::Relaxed) == 0 || misuse::is_destroyed(at);
-    mutex.is_available(ThreadId((*t).number)) && (!mutex.owner().is_none() || is_free_elsewhere())
+    mutex.is_available((*t).number) && (!mutex.owner().is_none() || is_free_elsewhere())
 }
 
 pub(super) unsafe extern "C" fn init(at: usize, attributes: *const u8, code: usize) -> i32 {
@@ -148,7 +148,7 @@ const fn word(at: usize) -> *mut u32 {
 unsafe fn notice_new(at: usize) {
     let o = object(at);
     let mutex = (*o).state.mutex();
-    if let Some(ThreadId(owner)) = mutex.owner().thread()
+    if let Some(owner) = mutex.owner().thread()
         && mutex.has_own_word()
         && *word(at) == 0
     {
@@ -158,7 +158,7 @@ unsafe fn notice_new(at: usize) {
 }
 
 /// Takes the mutex and logs how that went.
-unsafe fn take_and_log(at: usize, form: LockForm, logged: Kind, n: u64) -> i32 {
+unsafe fn take_and_log(at: usize, form: LockForm, logged: Kind, n: EventNumber) -> i32 {
     if form == LockForm::Mutex && misuse::used(at, logged) {
         log::event(logged, n, at, 0, 0);
         change(object(at)).excuse(Owner::of(me()));
@@ -295,7 +295,7 @@ pub(crate) unsafe fn give_up(at: usize) -> u32 {
 }
 
 /// Unlocks what the running thread does not hold: the C library does so too.
-unsafe fn unlock_anyway(at: usize, n: u64) -> i32 {
+unsafe fn unlock_anyway(at: usize, n: EventNumber) -> i32 {
     let o = object(at);
     let owner = change(o).owner();
     log::event(Kind::Unlock, n, at, 0, 0);
@@ -321,7 +321,7 @@ unsafe fn drop_ownership(at: usize) -> u32 {
     } else if mutex.is_spin_lock() {
         *word(at) = FREE_SPIN_LOCK;
     }
-    if let Some(ThreadId(owner)) = owner.thread() {
+    if let Some(owner) = owner.thread() {
         unhold(thread(owner), at);
     }
     clock::release(&mut (*o).clock);

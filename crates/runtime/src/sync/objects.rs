@@ -2,7 +2,7 @@
 
 use crate::clock::SyncClock;
 use crate::{Global, arena};
-use racehunter_abi::Wait;
+use racehunter_abi::{CodeAddress, EventNumber, Wait};
 use racehunter_machine::memory::probes;
 use racehunter_machine::sync::State;
 use racehunter_machine::{ClockValue, Owner};
@@ -31,12 +31,13 @@ pub(crate) struct Origin {
     pub thread: Owner,
     /// Entry of the thread in its own clock.
     pub clock: ClockValue,
-    pub code: u64,
-    pub index: u64,
+    pub code: CodeAddress,
+    pub index: EventNumber,
 }
 
 impl Origin {
-    pub(crate) const UNKNOWN: Self = Self { thread: Owner::NONE, clock: ClockValue(0), code: 0, index: 0 };
+    pub(crate) const UNKNOWN: Self =
+        Self { thread: Owner::NONE, clock: ClockValue(0), code: CodeAddress::UNKNOWN, index: EventNumber::START };
 }
 
 /// Different things at the same address are different objects.

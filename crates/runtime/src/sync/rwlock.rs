@@ -6,7 +6,7 @@ use super::{EBUSY, EDEADLK, EINVAL, EPERM, ETIMEDOUT, interpose, is_clock, is_ti
 use crate::schedule::{acquire_point, point, refresh};
 use crate::thread::{current, hold, holds, me, unhold};
 use crate::{clock, escapes, log, time};
-use racehunter_abi::{Kind, Misuse, Wait, detail};
+use racehunter_abi::{EventNumber, Kind, Misuse, Wait, detail};
 use racehunter_machine::sync::{Mode, RwUnlocked};
 use racehunter_machine::{Deadline, Owner};
 
@@ -86,7 +86,7 @@ unsafe fn take(at: usize, mode: Mode) {
 }
 
 /// Takes the lock and logs that.
-unsafe fn take_and_log(at: usize, mode: Mode, kind: Kind, n: u64) {
+unsafe fn take_and_log(at: usize, mode: Mode, kind: Kind, n: EventNumber) {
     misuse::used(at, kind);
     take(at, mode);
     log::event(kind, n, at, 0, detail::SUCCEEDED);

@@ -7,7 +7,7 @@
 
 use super::{available, condition, mutex, semaphore};
 use crate::schedule::wake;
-use crate::thread::{COUNT, State, Thread, thread};
+use crate::thread::{State, Thread, every_thread};
 use crate::{Global, log, mappings, sys};
 use core::sync::atomic::{AtomicU32, Ordering};
 use racehunter_abi::{Escape, TRACES_OF_PROCESSES, Wait};
@@ -94,7 +94,7 @@ pub(crate) unsafe fn await_others() -> bool {
     if FIRST.get() == 0 {
         return false;
     }
-    let threads = || (0..COUNT.get()).map(|n| thread(n));
+    let threads = || every_thread();
     let timed = threads().any(|t| (*t).state == State::Suspended);
     let mut tries = 0;
     while threads().any(|t| waits_for_others(t)) && has_others() && !(timed && tries > TRIES_BEFORE_TIME_OUT) {
@@ -112,7 +112,7 @@ pub(crate) unsafe fn arrived() -> Option<*mut Thread> {
     if FIRST.get() == 0 {
         return None;
     }
-    (0..COUNT.get()).map(|n| thread(n)).fold(None, |found, t| if look(t) { Some(t) } else { found })
+    every_thread().fold(None, |found, t| if look(t) { Some(t) } else { found })
 }
 
 /// The plan wants a thread to continue that waits for other processes: waits until it can.

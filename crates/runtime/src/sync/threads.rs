@@ -10,13 +10,13 @@ use crate::schedule::{
 };
 use crate::signals::{cancel, send};
 use crate::thread::{
-    COUNT, CURRENT, INTERNAL, LIVE, State, Thread, any_by_handle, by_handle, current, make_ready, make_unready,
-    prepare, thread,
+    COUNT, CURRENT, INTERNAL, LIVE, State, Thread, any_by_handle, by_handle, current, every_thread, make_ready,
+    make_unready, prepare, thread,
 };
 use crate::{afterlife, clock, constructors, escapes, hooks, log, outcome, reach, rust, schedule, time};
 use core::arch::global_asm;
 use racehunter_abi::control::{ALLOCATED_STACK, FLAG_ALLOCATIONS, OUTCOME_TOO_MANY_THREADS};
-use racehunter_abi::{Cause, Kind, Misuse, Record, Wait, detail, path_of};
+use racehunter_abi::{Cause, Kind, Misuse, Record, ThreadId, Wait, detail, path_of};
 use racehunter_machine::{Deadline, Owner};
 
 interpose! {
@@ -85,8 +85,8 @@ unsafe fn has_stack(attributes: *const u8) -> bool {
 
 /// Makes a thread that is not ready yet. An error is that of `pthread_create`.
 pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) -> Result<*mut Thread, i32> {
-    let number = COUNT.get();
-    if number >= max_threads() {
+    let number = ThreadId(COUNT.get());
+    if number.0 >= max_threads() {
         outcome::finish(OUTCOME_TOO_MANY_THREADS);
     }
     let t = thread(number);
@@ -107,7 +107,7 @@ pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) 
     };
     prepare(number);
     // The calls below may allocate, by code of the program in which others get their turn: the number is reserved.
-    COUNT.set(number + 1);
+    COUNT.set(number.0 + 1);
     afterlife::begin_thread(t);
     (*t).foreign_stack = !attributes.is_null() && has_stack(attributes);
     if (*t).foreign_stack {
@@ -118,8 +118,8 @@ pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) 
     } else {
         let error = fiber::harvest(t, attributes);
         if error != 0 {
-            if COUNT.get() == number + 1 {
-                COUNT.set(number);
+            if COUNT.get() == number.0 + 1 {
+                COUNT.set(number.0);
             }
             return Err(EAGAIN);
         }
@@ -172,7 +172,7 @@ pub(super) unsafe extern "C" fn create(
     (*t).signal_mask = mask_of(attributes).unwrap_or((*current()).signal_mask);
     // Allocations of the C library may have been noted meanwhile.
     (*current()).code = code;
-    log::event(Kind::Create, n, (*t).number as usize, log::relative(start), 0);
+    log::event(Kind::Create, n, (*t).number.index(), log::relative(start).0, 0);
     log_stack(t);
     make_ready(t);
     *handle = (*t).handle;
@@ -205,7 +205,7 @@ unsafe fn log_stack(t: *const Thread) {
 /// A thread is joined or detached for which that must not be done, or that does not exist.
 unsafe fn not_joinable(handle: usize, kind: Kind, code: usize) -> i32 {
     let Some(t) = any_by_handle(handle) else { return ESRCH };
-    let number = (*t).number as usize;
+    let number = (*t).number.index();
     let what = match (kind, (*t).joined) {
         (Kind::Detach, _) => Misuse::DetachTwice,
         (_, true) => Misuse::JoinTwice,
@@ -235,7 +235,7 @@ unsafe fn join_with(handle: usize, result: *mut usize, patience: Patience, code:
     if t == current() {
         return EDEADLK;
     }
-    let number = (*t).number as usize;
+    let number = (*t).number.index();
     let (deadline, how) = match patience {
         Patience::ForEver => (None, 0),
         Patience::Until(deadline) => (Some(deadline), detail::JOIN_TRIED),
@@ -305,7 +305,7 @@ pub(super) unsafe extern "C" fn detach(handle: usize, code: usize) -> i32 {
     }
     let n = point(cxx::place(code));
     (*t).detached = true;
-    log::event(Kind::Detach, n, (*t).number as usize, 0, 0);
+    log::event(Kind::Detach, n, (*t).number.index(), 0, 0);
     handles::detach(t);
     0
 }
@@ -319,7 +319,7 @@ pub(crate) unsafe extern "C" fn yield_now(code: usize) -> i32 {
 
 /// Everything of a thread has ended, destructors included. Does not return.
 pub(crate) unsafe fn end(t: *mut Thread) {
-    if (*t).number != 0 {
+    if (*t).number != ThreadId::MAIN {
         escapes::look_at(t);
     }
     let n = point(0);
@@ -335,18 +335,15 @@ pub(crate) unsafe fn end(t: *mut Thread) {
     INTERNAL.set(INTERNAL.get() - u32::from((*t).internal));
     make_unready(t, State::Done);
     send::thread_ends(t);
-    refresh(Wait::Join, (*t).number as usize);
+    refresh(Wait::Join, (*t).number.index());
     if LIVE.get() == INTERNAL.get() {
         // The last thread of a process whose main thread has left by `pthread_exit`: what `exit` calls comes after
         // all others.
-        (0..COUNT.get())
-            .map(|number| thread(number))
-            .filter(|&other| other != t)
-            .for_each(|other| clock::join_thread(other));
+        every_thread().filter(|&other| other != t).for_each(|other| clock::join_thread(other));
         (*t).state = State::Ready;
         outcome::end_program(0, 0);
     }
-    decide_and_switch(now() + 1, false, Cause::Exit);
+    decide_and_switch(now().next(), false, Cause::Exit);
     unreachable!();
 }
 

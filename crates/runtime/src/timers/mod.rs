@@ -15,11 +15,11 @@ use crate::clock::{self, SyncClock};
 use crate::schedule::{EndsBy, Waiting, now, point, set_deadline, wait_until};
 use crate::signals::send::{self, Origin};
 use crate::sync::threads;
-use crate::thread::{COUNT, INTERNAL, State, Thread, current, thread};
+use crate::thread::{INTERNAL, State, Thread, current, every_thread, thread};
 use crate::{Global, log, outcome, time};
 use racehunter_abi::control::{OUTCOME_TOO_MANY_OBJECTS, OUTCOME_TOO_MANY_THREADS};
-use racehunter_abi::{Cause, Kind, Wait, detail};
-use racehunter_machine::{self as machine, Clock, Deadline, TimerSetting};
+use racehunter_abi::{Cause, Kind, ThreadId, Wait, detail};
+use racehunter_machine::{self as machine, Clock, Deadline, Owner, TimerSetting};
 
 /// What a timer does when it expires.
 #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ enum Notice {
     /// Sends a signal to the process, or to a thread.
     Signal {
         signal: u32,
-        to: Option<u32>,
+        to: Option<ThreadId>,
         value: usize,
     },
     /// Calls a function on its own thread.
@@ -45,8 +45,8 @@ enum Notice {
 struct Timer {
     in_use: bool,
     notice: Notice,
-    /// Number of its thread, 0 if it has none. A timer that replaces an old one takes over its thread.
-    thread: u32,
+    /// Its thread, if it has one. A timer that replaces an old one takes over its thread.
+    thread: Owner,
     /// When it expires.
     state: machine::Timer,
     /// The clock by which absolute times are meant.
@@ -100,28 +100,30 @@ unsafe fn make(first: usize, notice: Notice) -> usize {
 pub(crate) unsafe fn is_any_set() -> bool {
     (0..USED.get()).any(|index| {
         let it = timer(index);
-        (*it).in_use && (*it).thread != 0 && (*thread((*it).thread)).state == State::Suspended
+        (*it).in_use && (*it).thread.thread().is_some_and(|number| (*thread(number)).state == State::Suspended)
     })
 }
 
 /// Its thread, which is made when the timer is first set.
 unsafe fn thread_of(index: usize, code: usize) -> *mut Thread {
     let it = timer(index);
-    if (*it).thread != 0 && (*thread((*it).thread)).state != State::Done {
-        return thread((*it).thread);
+    if let Some(own) = (*it).thread.thread()
+        && (*thread(own)).state != State::Done
+    {
+        return thread(own);
     }
     let n = point(code);
     let Ok(t) = threads::make(core::ptr::null(), run as *const () as usize, index) else {
         outcome::finish(OUTCOME_TOO_MANY_THREADS)
     };
     let n = if now() == n { n } else { point(code) };
-    (*it).thread = (*t).number;
+    (*it).thread = Owner::of((*t).number);
     (*t).internal = true;
     (*t).detached = true;
     (*t).signal_mask = !0;
     INTERNAL.set(INTERNAL.get() + 1);
-    let start = if let Notice::Call { function, .. } = (*it).notice { log::relative(function) } else { 0 };
-    log::event(Kind::Create, n, (*t).number as usize, start, detail::CREATE_TIMER);
+    let start = if let Notice::Call { function, .. } = (*it).notice { log::relative(function).0 } else { 0 };
+    log::event(Kind::Create, n, (*t).number.index(), start, detail::CREATE_TIMER);
     (*t).pending = Wait::Timer;
     (*t).object = 0;
     set_deadline(t, Deadline::NEVER);
@@ -138,7 +140,7 @@ unsafe fn set(index: usize, deadline: Deadline, interval: u64, code: usize) {
     let t = thread_of(index, code);
     let n = point(code);
     let state = machine::Timer { deadline, interval };
-    log::event(Kind::Timer, n, (*t).number as usize, state.left(&time::state()), 0);
+    log::event(Kind::Timer, n, (*t).number.index(), state.left(&time::state()), 0);
     clock::release(&mut (*it).clock);
     (*it).state = state;
     if (*t).pending == Wait::Timer && matches!((*t).state, State::Blocked | State::Suspended) {
@@ -170,7 +172,7 @@ unsafe extern "C" fn run(index: usize) -> usize {
 
 /// Whether a thread of the program waits for a later time.
 unsafe fn anybody_sleeps_beyond(due: Deadline) -> bool {
-    (0..COUNT.get()).map(|number| thread(number)).any(|t| {
+    every_thread().any(|t| {
         let waits_for_time =
             !matches!((*t).pending, Wait::Timer | Wait::Outside) && (due..Deadline::NEVER).contains(&(*t).deadline);
         (*t).state == State::Suspended && waits_for_time
@@ -220,7 +222,7 @@ unsafe fn expire(index: usize) {
 
 unsafe fn note_expiration(it: *const Timer) {
     let n = point(0);
-    log::event(Kind::Timer, n, (*it).thread as usize, 0, detail::TIMER_EXPIRED);
+    log::event(Kind::Timer, n, (*it).thread.thread().map_or(0, ThreadId::index), 0, detail::TIMER_EXPIRED);
 }
 
 /// Forgets all timers: between the iterations of an in-process loop, and in a new process.

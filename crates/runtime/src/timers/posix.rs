@@ -4,7 +4,7 @@ use super::{Notice, OF_PROCESS, apply, delete, existing, make, setting_of};
 use crate::signals::SIGALRM;
 use crate::sync::{EINVAL, fail, interpose};
 use crate::{log, reach, sys, time};
-use racehunter_abi::Escape;
+use racehunter_abi::{Escape, ThreadId};
 use racehunter_machine::{Clock, TimerSetting};
 
 interpose! {
@@ -51,7 +51,7 @@ unsafe extern "C" fn create(clock: i32, event: *const Event, id: *mut usize, cod
             BY_SIGNAL if is_signal => Notice::Signal { signal, to: None, value },
             BY_SIGNAL_TO_THREAD if is_signal => {
                 let process = sys::call(sys::GETPID, 0, 0, 0, 0) as i32;
-                Notice::Signal { signal, to: Some((receiver as i32).wrapping_sub(process) as u32), value }
+                Notice::Signal { signal, to: Some(ThreadId((receiver as i32).wrapping_sub(process) as u32)), value }
             }
             BY_THREAD => {
                 reach::handed(receiver, code);

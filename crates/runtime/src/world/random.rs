@@ -52,7 +52,7 @@ pub(crate) unsafe fn next() -> u64 {
     if !server::has_controller() {
         return any();
     }
-    let drawn = &mut (*DRAWN.ptr())[CURRENT.get() as usize % MAX_THREADS];
+    let drawn = &mut (*DRAWN.ptr())[CURRENT.get().index() % MAX_THREADS];
     *drawn += 1;
     let mixed = ((*current()).path ^ u64::from(*drawn)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

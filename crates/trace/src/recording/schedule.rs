@@ -2,7 +2,7 @@
 
 use super::{Recording, may_suspend};
 use crate::{Event, EventId, Op};
-use racehunter_abi::Switch;
+use racehunter_abi::{CodeAddress, EventNumber, Switch, ThreadId};
 
 /// The decisions that carry out a reordering.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +41,8 @@ impl Schedule {
         let mut running = 0;
         let mut switches = self.switches.iter().peekable();
         let thread = |n: u64| {
-            while let Some(switch) = switches.next_if(|switch| switch.at <= n) {
-                running = switch.to;
+            while let Some(switch) = switches.next_if(|switch| switch.at <= EventNumber(n)) {
+                running = switch.to.0;
             }
             running
         };
@@ -123,11 +123,11 @@ impl<'a> Decider<'a> {
 
     fn perform(&mut self, id: EventId) {
         let event = self.recording.trace.event(id);
-        let at = self.finished.events + 1;
+        let at = EventNumber(self.finished.events).next();
         // A thread that may have been suspended needs to be chosen even if it simply continues.
         if event.thread != self.running || self.suspended {
-            let [from, to] = [self.running, event.thread].map(|thread| self.numbers[usize::from(thread)]);
-            self.finished.switches.push(Switch { at, to, from, code: 0 });
+            let [from, to] = [self.running, event.thread].map(|thread| ThreadId(self.numbers[usize::from(thread)]));
+            self.finished.switches.push(Switch { at, to, from, code: CodeAddress::UNKNOWN });
         }
         self.running = event.thread;
         // A wait begins with the release of its mutex.

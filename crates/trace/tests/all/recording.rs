@@ -2,11 +2,20 @@
 
 use racehunter_abi::control::EXCUSED;
 use racehunter_abi::{Kind, Record};
+use racehunter_log::{CodeAddress, EventNumber, ThreadId};
 use racehunter_trace::recording::{Converter, PlainNames, Recording, Survey, code_of};
 use racehunter_trace::{Error, Op, Trace, file, text};
 
 fn record(index: u64, thread: u32, kind: Kind, object: u64, size: u8) -> Record {
-    Record { index, thread, kind, object, size, code: 0x100 + index, ..Record::default() }
+    Record {
+        index: EventNumber(index),
+        thread: ThreadId(thread),
+        kind,
+        object,
+        size,
+        code: CodeAddress(0x100 + index),
+        ..Record::default()
+    }
 }
 
 fn trace(records: &[Record]) -> Trace {
@@ -130,7 +139,7 @@ fn what_is_missing_goes_along_with_what_follows() {
     assert_eq!(schedule(&recording, 0..4), [0, 0, 0, 0, 1, 1, 1, 0, 0]);
     let other = recording.schedule([0, 2, 1], &[3]);
     assert_eq!(other.threads(), [0, 1, 1, 1, 0, 0, 0, 0, 0]);
-    let decisions: Vec<_> = other.switches.iter().map(|switch| (switch.at, switch.from, switch.to)).collect();
+    let decisions: Vec<_> = other.switches.iter().map(|switch| (switch.at.0, switch.from.0, switch.to.0)).collect();
     assert_eq!(decisions, [(2, 0, 1), (5, 1, 0)]);
     assert_eq!([1, 2, 4, 5, 9].map(|n| other.event_at(n)), [0, 2, 2, 1, 3].map(Some));
     assert_eq!(other.event_at(10), None);
@@ -310,7 +319,7 @@ fn what_is_told_to_detectors_is_in_the_trace() {
         record(4, 1, Kind::Fence, 0x20, 0),
         record(5, 1, Kind::Fence, 0, 0),
         // It has waited for an initialisation, which is not an event.
-        Record { index: 5, ..record(0, 1, Kind::Found, 0x30, 0) },
+        Record { index: EventNumber(5), ..record(0, 1, Kind::Found, 0x30, 0) },
     ];
     let told = text_of(&log);
     assert!(told.starts_with("main|fork(main/1)|0x101\nmain|aw(0x1000)|0x102\nmain/1|ar(0x1000)|0x103\n"), "{told}");
@@ -352,13 +361,13 @@ fn names_of_sites_tell_the_code() {
 
 #[test]
 fn blocks_are_marked_and_joins_are_told_apart() {
-    let mark = |thread, kind| Record { index: 2, thread, kind, ..Record::default() };
+    let mark = |thread, kind| Record { index: EventNumber(2), thread, kind, ..Record::default() };
     let log = [
         record(1, 0, Kind::Create, 1, 0),
         record(2, 1, Kind::Switch, 0, 0),
-        mark(1, Kind::Began),
+        mark(ThreadId(1), Kind::Began),
         record(2, 1, Kind::Write, 0x1000, 8),
-        mark(1, Kind::Ended),
+        mark(ThreadId(1), Kind::Ended),
         record(3, 0, Kind::Switch, 0, 0),
         // It would not have waited for ever; then it asks again, which is a mistake.
         Record { extra: 1, detail: 1, ..record(3, 0, Kind::Join, 1, 0) },
@@ -376,5 +385,5 @@ fn blocks_are_marked_and_joins_are_told_apart() {
     // A mark is nothing that a thread could be suspended in.
     let recording = Recording::of(&log).unwrap();
     let switches = recording.schedule([0, 1, 2, 3], &[]).switches;
-    assert_eq!(switches.iter().map(|switch| (switch.at, switch.to)).collect::<Vec<_>>(), [(2, 1)]);
+    assert_eq!(switches.iter().map(|switch| (switch.at.0, switch.to.0)).collect::<Vec<_>>(), [(2, 1)]);
 }

@@ -2,6 +2,7 @@
 //! that may be null, divisions, calls, recursion, locals, locks.
 
 use super::Random;
+use racehunter_abi::{CodeAddress, EventNumber, ThreadId};
 use racehunter_abi::{Kind, Record};
 use racehunter_ir::{
     Attributes, BinaryOperator, BlockId, Function, Instruction, InstructionId, Linkage, Module, Operand, Operation,
@@ -330,7 +331,14 @@ impl<'m> Machine<'m> {
 
     fn note(&mut self, thread: usize, kind: Kind, site: u32, object: u64) {
         let index = self.events;
-        self.log.push(Record { index, object, thread: thread as u32, site: site + 1, kind, ..Record::default() });
+        self.log.push(Record {
+            index: EventNumber(index),
+            object,
+            thread: ThreadId(thread as u32),
+            site: site + 1,
+            kind,
+            ..Record::default()
+        });
     }
 
     fn enter(&mut self, thread: usize, function: usize, parameters: Vec<i64>) {
@@ -396,7 +404,16 @@ impl<'m> Machine<'m> {
         let access = !matches!(kind, Kind::Lock | Kind::Unlock);
         let site = if access { instruction.site.unwrap() + 1 } else { 0 };
         let (index, size) = (self.events, if access { 8 } else { 0 });
-        self.log.push(Record { index, code, object, thread: thread as u32, site, kind, size, ..Record::default() });
+        self.log.push(Record {
+            index: EventNumber(index),
+            code: CodeAddress(code),
+            object,
+            thread: ThreadId(thread as u32),
+            site,
+            kind,
+            size,
+            ..Record::default()
+        });
         let slot = ((object - 0x1000) / 8) as usize;
         let mut result = 0;
         match kind {
@@ -484,7 +501,7 @@ impl<'m> Machine<'m> {
                     _ => {
                         let noted = self.log.last().is_some_and(|last| {
                             (last.kind, last.thread, last.site)
-                                == (Kind::Called, thread as u32, instruction.site.unwrap() + 1)
+                                == (Kind::Called, ThreadId(thread as u32), instruction.site.unwrap() + 1)
                         });
                         if !noted {
                             self.note(thread, Kind::Called, instruction.site.unwrap(), 0);

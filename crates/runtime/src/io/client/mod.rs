@@ -11,7 +11,7 @@
 mod idle;
 
 use super::{MOMENT, arrives, channels, is_stopped, wait_for, waits_here};
-use crate::thread::{COUNT, thread};
+use crate::thread::every_thread;
 use crate::world::{files, network};
 use crate::{Global, constructors, log, outcome, server, sys};
 use core::ffi::{CStr, c_char};
@@ -91,7 +91,7 @@ pub(crate) unsafe fn settles<T>(mut look: impl FnMut() -> Option<T>) -> Option<T
 
 /// A thread is held back, and no other can continue: whether what a client has sent lets another one continue after all.
 pub(crate) unsafe fn lets_another_continue() -> bool {
-    let stopped = || (0..COUNT.get()).map(|n| thread(n)).filter(|&t| waits_here(t) && is_stopped(t));
+    let stopped = || every_thread().filter(|&t| waits_here(t) && is_stopped(t));
     is_there() && wait_for(MOMENT, || stopped().find(|&t| arrives(t))).is_some()
 }
 
