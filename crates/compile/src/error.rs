@@ -18,6 +18,12 @@ pub enum CompileError {
         /// The sanitizer.
         name: String,
     },
+    /// The callbacks would silently not be called.
+    #[error("{flag} has no effect on code that RaceHunter instruments; build without it, or with clang itself")]
+    Coverage {
+        /// The flag that asked for it.
+        flag: String,
+    },
     /// Code for another processor.
     #[error("{flag}: RaceHunter works on 64-bit x86 programs only")]
     Target {

@@ -146,6 +146,8 @@ impl Parser {
             for name in list.split(',') {
                 self.enable(name)?;
             }
+        } else if argument.starts_with("-fsanitize-coverage=") {
+            return Err(CompileError::Coverage { flag: argument.to_owned() });
         } else if let Some(list) = argument.strip_prefix("-fno-sanitize=") {
             for name in list.split(',') {
                 self.disable(name);

@@ -4,7 +4,7 @@ use crate::region::Region;
 use racehunter_abi::control::{
     FLAG_FREE, NOTE_LOG_FULL, NOTE_UNCONTROLLED, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
     OUTCOME_EXITED, OUTCOME_LIMIT, OUTCOME_NOT_FREE, OUTCOME_RACE, OUTCOME_TOO_MANY_OBJECTS, OUTCOME_TOO_MANY_THREADS,
-    STATE_DONE, STATE_RUNNING, Slot,
+    OUTCOME_UNMODELLED, STATE_DONE, STATE_RUNNING, Slot,
 };
 use racehunter_explore::{Execution, Outcome, THREADS};
 use racehunter_log::{Event, EventNumber, Record};
@@ -106,6 +106,7 @@ fn outcome(slot: &Slot, stopped: Option<&str>) -> Outcome {
         OUTCOME_LIMIT => Outcome::Limit("events".to_owned()),
         OUTCOME_TOO_MANY_THREADS => Outcome::Limit(THREADS.to_owned()),
         OUTCOME_TOO_MANY_OBJECTS => Outcome::Limit("timers, named semaphores or processes".to_owned()),
+        OUTCOME_UNMODELLED => Outcome::Lost("it uses a futex operation that has no model".to_owned()),
         OUTCOME_NOT_FREE => Outcome::Lost(format!("it cannot run freely: {}", text(&slot.message))),
         other => Outcome::Lost(format!("outcome {other}")),
     }

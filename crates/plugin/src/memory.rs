@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::kinds::Kinds;
 use crate::llvm::{Value, llvm};
 use crate::sys::core::*;
-use crate::sys::{LLVMOpcode as Opcode, LLVMValueKind as Kind};
+use crate::sys::{LLVMLinkage, LLVMOpcode as Opcode, LLVMValueKind as Kind};
 
 /// Answers for one module, remembered.
 pub struct Memory<'a> {
@@ -35,10 +35,7 @@ impl<'a> Memory<'a> {
             Kind::LLVMInstructionValueKind if base.opcode() == Some(Opcode::LLVMAlloca) => !self.is_captured(base),
             // A structure passed by value is a local of the callee.
             Kind::LLVMArgumentValueKind if self.is_by_value(base) => !self.is_captured(base),
-            Kind::LLVMGlobalVariableValueKind => {
-                let name = base.name();
-                name.starts_with("__llvm_") || name.starts_with("__prof")
-            }
+            Kind::LLVMGlobalVariableValueKind => is_counter(base),
             _ => false,
         }
     }
@@ -116,6 +113,13 @@ impl<'a> Memory<'a> {
         }
         self.kinds.is_argument_forgotten(call, operand)
     }
+}
+
+/// Whether a variable is one that the compiler has added to count what is executed.
+fn is_counter(variable: Value) -> bool {
+    let is_own =
+        matches!(llvm!(LLVMGetLinkage(variable.0)), LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage);
+    variable.section().starts_with("__llvm_prf") || is_own && variable.name().starts_with("__llvm_gcov_ctr")
 }
 
 /// Whether a call goes to a known function that does not keep the argument.

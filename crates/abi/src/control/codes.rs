@@ -102,6 +102,8 @@ pub const OUTCOME_SNAPSHOT: u32 = 8;
 pub const OUTCOME_TOO_MANY_THREADS: u32 = 9;
 /// The target has more timers, named semaphores or processes to read from than the runtime has room for.
 pub const OUTCOME_TOO_MANY_OBJECTS: u32 = 11;
+/// The target has used a futex operation that has no model.
+pub const OUTCOME_UNMODELLED: u32 = 12;
 /// The program cannot run freely; `message` says why.
 pub const OUTCOME_NOT_FREE: u32 = 10;
 

@@ -33,7 +33,9 @@ pub enum FutexOperation {
     },
     /// No bits, so that nothing could ever be woken.
     Invalid,
-    /// One that is not modelled.
+    /// One that is not modelled: with priority inheritance, or with a second operation that the kernel makes.
+    Unmodelled,
+    /// One that the kernel does not have either.
     Unknown,
 }
 
@@ -52,6 +54,7 @@ impl FutexOperation {
             10 => Self::Wake { bits: last },
             3 => Self::Requeue { expected: None },
             4 => Self::Requeue { expected: Some(last) },
+            2 | 5..=8 | 11..=13 => Self::Unmodelled,
             _ => Self::Unknown,
         }
     }
@@ -127,8 +130,9 @@ mod tests {
         assert!(
             [2, 5, 6, 7, 8, 11, 12, 13]
                 .iter()
-                .all(|&command| { FutexOperation::decode(command, 1) == FutexOperation::Unknown })
+                .all(|&command| { FutexOperation::decode(command, 1) == FutexOperation::Unmodelled })
         );
+        assert_eq!(FutexOperation::decode(99, 1), FutexOperation::Unknown);
     }
 
     #[test]

@@ -47,6 +47,20 @@ fn accesses_are_announced_at_every_level() {
 }
 
 #[test]
+fn the_life_of_a_local_is_announced_if_others_may_know_it() {
+    for level in LEVELS {
+        let code = accesses(&[level]);
+        let changes = |function: &str| -> Vec<String> {
+            code.all_hooks(function).into_iter().filter(|hook| hook.starts_with("scope_")).collect()
+        };
+        // Without the optimiser the compiler marks only the end of the function.
+        let expected: &[&str] = if level == "-O0" { &["scope_end"] } else { &["scope_begin", "scope_end"] };
+        assert_eq!(changes("escaped"), expected, "{level}");
+        assert!(changes("local").is_empty(), "{level}");
+    }
+}
+
+#[test]
 fn what_nobody_sees_is_told() {
     for level in LEVELS {
         let code = accesses(&[level]);

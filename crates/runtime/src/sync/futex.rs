@@ -3,7 +3,8 @@
 use super::{EAGAIN, EFAULT, EINTR, EINVAL, ETIMEDOUT, fail, objects};
 use crate::schedule::{self, End, EndsBy, Waiting, point, refresh, spin, wait_until};
 use crate::thread::{Awaits, CURRENT, State, Thread, current, every_thread, next_ticket};
-use crate::{clock, escapes, kernel, log, sys, time};
+use crate::{clock, escapes, kernel, log, outcome, sys, time};
+use racehunter_abi::control::OUTCOME_UNMODELLED;
 use racehunter_abi::{Cause, Kind, Wait, detail};
 use racehunter_machine::Deadline;
 use racehunter_machine::sync::{FutexAddress, FutexOperation, FutexTimeout};
@@ -35,6 +36,8 @@ pub(crate) unsafe fn operate(a: usize, b: usize, c: usize, d: usize, e: usize, f
         FutexOperation::Wake { bits } => wake(a, c, bits, code),
         FutexOperation::Requeue { expected: Some(value) } if *(a as *const u32) != value => fail(EAGAIN),
         FutexOperation::Requeue { .. } => requeue(a, c, e, d, code),
+        // Whatever the program makes of an error would not be its fault.
+        FutexOperation::Unmodelled => outcome::finish(OUTCOME_UNMODELLED),
         FutexOperation::Invalid | FutexOperation::Unknown => fail(ENOSYS),
     }
 }

@@ -97,8 +97,8 @@ impl Code {
 
     /// The hooks of a function in order, without those that only trace or report what is not seen.
     pub fn hooks(&self, function: &str) -> Vec<String> {
-        let trace = ["branch", "enter", "leave", "call", "reached", "reached_through"];
-        self.all_hooks(function).into_iter().filter(|hook| !trace.contains(&hook.as_str())).collect()
+        let others = ["branch", "enter", "leave", "call", "reached", "reached_through", "scope_begin", "scope_end"];
+        self.all_hooks(function).into_iter().filter(|hook| !others.contains(&hook.as_str())).collect()
     }
 
     /// All hooks of a function, in the order of the text.
