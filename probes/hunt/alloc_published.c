@@ -1,5 +1,5 @@
 //~ about: a block is published without order; the function that made it has written to it, or may have
-//~ revisions: calloc malloc realloc mmap relaxed_after ordered
+//~ revisions: calloc malloc realloc relaxed_after ordered
 //~ truth: race
 //~[ordered] truth: clean
 //~[ordered] want: proved
@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 static _Atomic(int *) shared;
 #ifdef ORDERED
 #define ORDER_OUT memory_order_release
@@ -22,8 +21,6 @@ static void *publishes(void *old)
     int *block = calloc(4, sizeof(int));
 #elif defined REALLOC
     int *block = realloc(old, 8 * sizeof(int));
-#elif defined MMAP
-    int *block = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 #else
     int *block = malloc(4 * sizeof(int));
 #endif

@@ -160,9 +160,10 @@ fn compare(judgement: &Judgement, execution: &Execution) -> Result<(), String> {
         let new: Vec<(u64, usize)> = racing.firsts.iter().filter(is_new).copied().collect();
         bytes.extend(racing.firsts.iter().map(|(byte, _)| byte));
         let reported = reports.iter().any(|report| report.second.index == EventNumber(second.index));
-        // The log does not have the place of a `free`, but there is only one for each of the two ways to get there.
-        let is_there = |access: &Access, record: &Record| {
-            if is_free(access) { record.detail == Kind::Free as u8 } else { judgement.is_at(access, record.code.0) }
+        // The log does not have the place of an allocation or a `free`, but there is only one for each way to get there.
+        let is_there = |access: &Access, record: &Record| match access.code {
+            0 => record.detail == remembered(access.kind) as u8,
+            _ => judgement.is_at(access, record.code.0),
         };
         let repeated = || {
             new.iter().map(|&(_, first)| &accesses[first]).any(|first| {
@@ -187,7 +188,7 @@ fn is_a_race(judgement: &Judgement, Report { first, second }: &Report) -> Result
         access.thread == record.thread.0
             && access.touches(byte)
             && kind as u8 == record.detail
-            && (access.kind == Kind::Free || judgement.is_at(access, record.code.0))
+            && (access.code == 0 || judgement.is_at(access, record.code.0))
     };
     let wrong = |what: &str| Err(format!("{what}: {first:?}\n  {second:?}"));
     let is_second =

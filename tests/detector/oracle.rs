@@ -20,7 +20,7 @@ pub struct Access {
     pub index: u64,
     pub thread: u32,
     pub kind: Kind,
-    /// 0 for the end of a block, which the log does not have.
+    /// 0 for the beginning and the end of a block, which the log does not have.
     pub code: u64,
     pub site: u32,
     pub start: u64,
@@ -135,7 +135,10 @@ pub fn judge(execution: &Execution) -> Judgement {
         oracle.event(record);
         if record.kind == Kind::Write && markers.contains(&record.object) {
             match said.next() {
-                Some(Said::Allocated(start, len)) => oracle.new_life(start, len),
+                Some(Said::Allocated(start, len)) => {
+                    oracle.new_life(start, len);
+                    oracle.allocate(record, start, len);
+                }
                 Some(Said::Freed(start, len)) => {
                     let free = oracle.judgement.accesses.len();
                     oracle.free(record, start, len);
@@ -254,6 +257,12 @@ impl Oracle {
 
     fn free(&mut self, marker: &Record, start: u64, len: u64) {
         self.access(&Record { kind: Kind::Free, object: start, extra: len, code: CodeAddress(0), site: 0, ..*marker });
+    }
+
+    /// Who makes a block writes to it.
+    fn allocate(&mut self, marker: &Record, start: u64, len: u64) {
+        let (kind, code) = (Kind::WriteRange, CodeAddress(0));
+        self.access(&Record { kind, object: start, extra: len, code, site: 0, ..*marker });
     }
 
     fn new_life(&mut self, start: u64, len: u64) {

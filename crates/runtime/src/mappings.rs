@@ -3,7 +3,7 @@
 //! The C library's own calls (for blocks, and for the stacks of threads) do not come here.
 
 use crate::io::channels;
-use crate::memory::{self, detects, last_access};
+use crate::memory::{detects, last_access};
 use crate::shadow::{self, Access};
 use crate::sync::{fail, interpose, objects};
 use crate::thread::CURRENT;
@@ -58,9 +58,6 @@ pub(crate) unsafe fn map([at, len, protection, flags, fd, offset]: [usize; 6], c
         ends(mapped as usize, len, sys::MMAP, code);
     }
     begins(mapped as usize, len);
-    if flags & (ANONYMOUS | SHARED) == ANONYMOUS {
-        memory::is_written(mapped as usize, len, code);
-    }
     if flags & ANONYMOUS == 0 {
         files::mapped(fd as i32);
     }

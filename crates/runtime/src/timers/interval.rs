@@ -1,6 +1,6 @@
 //! The timer of the process: `alarm` and `setitimer`.
 
-use super::{Notice, OF_PROCESS, apply, existing, left, make, set, setting_of};
+use super::{Notice, OF_PROCESS, apply, existing, left, make, set, setting_of, touch};
 use crate::signals::SIGALRM;
 use crate::sync::{EINVAL, fail, interpose};
 use crate::{log, sys, time};
@@ -25,6 +25,7 @@ unsafe fn ensure() {
 /// Sets it, or stops it; returns the nanoseconds that were left.
 unsafe fn replace(first: u64, interval: u64, code: usize) -> u64 {
     ensure();
+    touch(true, code);
     let before = left(OF_PROCESS);
     set(OF_PROCESS, if first == 0 { Deadline::NEVER } else { time::in_future(first) }, interval, code);
     before
@@ -58,6 +59,7 @@ unsafe extern "C" fn set_timer(which: i32, new: *const [[i64; 2]; 2], old: *mut 
     }
     let Some(setting) = TimerSetting::read(*new, MICROSECOND) else { return fail(EINVAL) };
     ensure();
+    touch(true, code);
     let before = setting_of(OF_PROCESS);
     apply(setting, OF_PROCESS, None, code);
     if !old.is_null() {
@@ -72,6 +74,7 @@ unsafe extern "C" fn get_timer(which: i32, current: *mut [[i64; 2]; 2], code: us
         return pass(GETITIMER, which, current as usize, 0, code);
     }
     ensure();
+    touch(false, code);
     *current = setting_of(OF_PROCESS).write(MICROSECOND);
     0
 }

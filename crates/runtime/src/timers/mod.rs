@@ -16,9 +16,10 @@ use crate::schedule::{EndsBy, Waiting, now, point, set_deadline, wait_until};
 use crate::signals::send::{self, Origin};
 use crate::sync::threads;
 use crate::thread::{INTERNAL, State, Thread, current, every_thread, thread};
+use crate::world::cells;
 use crate::{Global, log, outcome, time};
 use racehunter_abi::control::{OUTCOME_TOO_MANY_OBJECTS, OUTCOME_TOO_MANY_THREADS};
-use racehunter_abi::{Cause, Kind, ThreadId, Wait, detail};
+use racehunter_abi::{Cause, Kind, ThreadId, Touched, Wait, detail};
 use racehunter_machine::{self as machine, Clock, Deadline, Owner, TimerSetting};
 
 /// What a timer does when it expires.
@@ -78,6 +79,14 @@ unsafe fn timer(index: usize) -> *mut Timer {
 /// The timer with this number, if the program has made one.
 unsafe fn existing(index: usize) -> Option<*mut Timer> {
     (index < USED.get() && (*timer(index)).in_use).then(|| timer(index))
+}
+
+/// Threads share the timers: what a call finds depends on what others did before.
+unsafe fn touch(changes: bool, code: usize) {
+    const TIMERS: u64 = 0x71b_3e75;
+    let mut touched = Touched::default();
+    touched.add(cells::of(TIMERS), changes);
+    cells::touch_apart(touched, code);
 }
 
 /// A new timer.

@@ -1,6 +1,6 @@
 //! `timer_create` and similar functions.
 
-use super::{Notice, OF_PROCESS, apply, delete, existing, make, setting_of};
+use super::{Notice, OF_PROCESS, apply, delete, existing, make, setting_of, touch};
 use crate::signals::SIGALRM;
 use crate::sync::{EINVAL, fail, interpose};
 use crate::{log, reach, sys, time};
@@ -78,6 +78,7 @@ unsafe extern "C" fn set_time(
     code: usize,
 ) -> i32 {
     const ABSOLUTE: i32 = 1;
+    touch(true, code);
     let Some(timer) = existing(id) else { return fail(EINVAL) };
     let Some(setting) = TimerSetting::read(*new, 1) else { return fail(EINVAL) };
     let before = setting_of(id);
@@ -88,7 +89,8 @@ unsafe extern "C" fn set_time(
     0
 }
 
-unsafe extern "C" fn get_time(id: usize, current: *mut [[i64; 2]; 2], _code: usize) -> i32 {
+unsafe extern "C" fn get_time(id: usize, current: *mut [[i64; 2]; 2], code: usize) -> i32 {
+    touch(false, code);
     if existing(id).is_none() {
         return fail(EINVAL);
     }
@@ -104,6 +106,7 @@ unsafe extern "C" fn get_overrun(id: usize, _code: usize) -> i32 {
 }
 
 unsafe extern "C" fn remove(id: usize, code: usize) -> i32 {
+    touch(true, code);
     if existing(id).is_none() {
         return fail(EINVAL);
     }
