@@ -72,8 +72,8 @@ pub trait Analysis {
         None
     }
 
-    /// Whether its guarantee is about the bugs of the program, and so a proof that there is none. One that is only about what
-    /// was tried is not.
+    /// Whether its guarantee is about the bugs of the program, and so a proof that it has no other. A guarantee about what
+    /// was tried proves nothing.
     fn proves(&self) -> bool {
         true
     }

@@ -132,7 +132,7 @@ unsafe extern "C" {
     static rh_text_end: u8;
 }
 
-/// Functions of instrumented objects that the linker has replaced by others without instrumentation: those that are told.
+/// How many functions without instrumentation, by which the linker has replaced those of instrumented objects, are named.
 const REPLACED: usize = 16;
 #[unsafe(link_section = ".data.racehunter")]
 static REPLACED_BY: Global<[usize; REPLACED]> = Global::new([0; REPLACED]);
