@@ -1,7 +1,7 @@
 //! One finding of each kind, as the rest of RaceHunter makes them.
 
 use racehunter_finding::{
-    Assumption, Coverage, Finding, Frame, Gap, Kind, Object, Schedule, Site, Step, Thread, Uncontrolled, Value, Waiting,
+    Assumption, Coverage, Finding, Frame, Gap, Kind, Object, Site, Step, Thread, Uncontrolled, Value, Waiting,
 };
 use racehunter_report::messages;
 
@@ -81,15 +81,7 @@ pub fn finding(kind: Kind, message: String, sites: Vec<Site>) -> Finding {
         confirmed: true,
         execution: 131,
         preemptions: 1,
-        schedule: Schedule::default(),
-        steps: Vec::new(),
-        object: None,
-        threads: Vec::new(),
-        notes: Vec::new(),
-        met: false,
-        suppressed: None,
-        cause: None,
-        variant_of: None,
+        ..Finding::new(kind)
     }
 }
 

@@ -48,7 +48,7 @@ impl Origin {
 #[derive(Clone, Copy)]
 pub(crate) struct Sent {
     pub signal: u32,
-    /// The receiving thread; none when no thread takes it for now.
+    /// The receiving thread. Without one the signal stays pending, for the first thread that unblocks it.
     to: Owner,
     /// It was sent to the process, and `to` is only the thread that was chosen.
     for_process: bool,
