@@ -32,8 +32,11 @@ pub const UNMODELLED_CLOCK: u64 = 32;
 /// The place in [`UNMODELLED`] of locks whose memory the program has written while a thread held them.
 pub const UNMODELLED_OVERWRITTEN: u64 = 33;
 
+/// The place in [`UNMODELLED`] of calls that failed after they had written something.
+pub const UNMODELLED_HALF: u64 = 34;
+
 /// Functions of the C library without a model.
-pub const UNMODELLED: [&str; 34] = [
+pub const UNMODELLED: [&str; 35] = [
     "aio_read",
     "aio_write",
     "lio_listio",
@@ -68,4 +71,5 @@ pub const UNMODELLED: [&str; 34] = [
     "pthread_setattr_default_np",
     "more than 8 million releases by one thread",
     "a lock overwritten while it was held",
+    "a call that failed and may have written a part of its result",
 ];

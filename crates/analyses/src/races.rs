@@ -64,7 +64,6 @@ pub(crate) fn wants(execution: &Execution, bounded: bool, end: EventNumber) -> W
         }
     }
     races.read_before(&execution.records, next, end);
-    races.still_wait();
     let ends = matches!(
         execution.outcome,
         Outcome::Exited(_) | Outcome::Crashed { .. } | Outcome::Asserted { .. } | Outcome::Lost(_)
@@ -118,8 +117,6 @@ struct Races {
     waiting: BTreeSet<ThreadId>,
     /// Threads that wait, and can go on when time passes.
     suspended: BTreeSet<ThreadId>,
-    /// What each thread has begun to wait for, and has not taken yet.
-    awaited: BTreeMap<ThreadId, Footprint>,
     /// The decision that came last.
     moment: Option<Moment>,
     time_passes: bool,
@@ -129,35 +126,71 @@ struct Races {
 impl Races {
     /// Reads the records before event `at`, from `next` on. What is left begins where it says.
     fn read_before(&mut self, records: &[Record], mut next: usize, at: EventNumber) -> usize {
-        while let Some(entry) = records.get(next).map(Entry::of).filter(|entry| entry.number() < at) {
-            let thread = entry.thread();
-            match entry.event() {
-                event if entry.is_operation() => self.happens(entry.number(), thread, &event),
-                Event::Blocked { on, may_wake } => {
-                    self.waits_for(thread, &Footprint::awaited(&on));
-                    if may_wake {
-                        self.waiting.insert(thread);
-                        // It wakes up spuriously only while another thread can go on: so it is wanted before all others.
-                        self.conflict(thread, &Footprint::everything(), false);
-                    }
-                }
-                Event::Suspended { on } => {
-                    self.waits_for(thread, &Footprint::awaited(&on));
-                    self.suspended.insert(thread);
-                }
-                Event::Woken => {
-                    self.waiting.remove(&thread);
-                    let waker = self.moment.filter(|&(at, _)| at == entry.number());
-                    if let (true, Some(moment)) = (self.suspended.remove(&thread), waker) {
-                        // It would have gone on by a time-out, had it come before the thread that wakes it.
-                        self.want(moment, Some(thread));
-                    }
-                }
-                _ => {}
-            }
-            next += 1;
+        while let Some(first) = records.get(next).map(Entry::of).filter(|entry| entry.number() < at) {
+            // Entries that are about neither have numbers of their own.
+            let is_same =
+                |entry: &Entry<'_>| entry.number() == first.number() || !entry.is_operation() && !entry.is_scheduling();
+            let len = racehunter_log::entries(&records[next..]).take_while(is_same).count().max(1);
+            self.read_event(&records[next..next + len]);
+            next += len;
         }
         next
+    }
+
+    /// Reads the records with the number of one event.
+    ///
+    /// The runtime logs what an operation does to threads that wait before the operation itself. For such a thread the operation has
+    /// happened: it may have taken what the thread waits for. Only a thread that was left because it has to wait does so before the
+    /// operation of the thread that was chosen instead.
+    fn read_event(&mut self, records: &[Record]) {
+        let is_switch = |record: &Record| matches!(Entry::of(record).event(), Event::Switch { .. });
+        let switch = records.iter().position(is_switch).unwrap_or(0);
+        let (earlier, later) = records.split_at(switch);
+        racehunter_log::entries(earlier).for_each(|entry| self.read(entry));
+        let (operations, states): (Vec<_>, Vec<_>) =
+            racehunter_log::entries(later).partition(|entry| entry.is_operation());
+        operations.iter().for_each(|&entry| self.read(entry));
+        for entry in states {
+            if let Event::BlockedSet(threads) = entry.event() {
+                // What they wait for is not in the log, but what has made them wait is.
+                let by = operations.last();
+                let awaited = by.map_or_else(Footprint::everything, |&by| Footprint::of(by, false));
+                threads.iter().for_each(|thread| self.waits_for(thread, &awaited));
+            } else {
+                self.read(entry);
+            }
+        }
+    }
+
+    fn read(&mut self, entry: Entry<'_>) {
+        let thread = entry.thread();
+        match entry.event() {
+            event if entry.is_operation() => self.happens(entry.number(), thread, &event),
+            Event::Blocked { on, may_wake } => {
+                self.waits_for(thread, &Footprint::awaited(&on));
+                if may_wake {
+                    self.waiting.insert(thread);
+                    // It wakes up spuriously only while another thread can go on: so it is wanted before all others.
+                    self.conflict(thread, &Footprint::everything(), false);
+                }
+            }
+            Event::Suspended { on } => {
+                self.waits_for(thread, &Footprint::awaited(&on));
+                self.suspended.insert(thread);
+            }
+            Event::Woken => self.wakes(entry.number(), thread),
+            Event::WokenSet(threads) => threads.iter().for_each(|thread| self.wakes(entry.number(), thread)),
+            _ => {}
+        }
+    }
+
+    fn wakes(&mut self, number: EventNumber, thread: ThreadId) {
+        self.waiting.remove(&thread);
+        let waker = self.moment.filter(|&(at, _)| at == number);
+        if let (true, Some(moment)) = (self.suspended.remove(&thread), waker) {
+            // It would have gone on by a time-out, had it come before the thread that wakes it.
+            self.want(moment, Some(thread));
+        }
     }
 
     /// A thread begins to wait. It would not have to, and would not be left at no cost, had it come before others.
@@ -165,14 +198,6 @@ impl Races {
         let mut awaited = awaited.clone();
         awaited.change_all();
         self.conflict(thread, &awaited, true);
-        self.awaited.insert(thread, awaited);
-    }
-
-    /// At the end, some threads still wait. What one of them waits for may have been there on the way, until another thread took it.
-    fn still_wait(&mut self) {
-        for (thread, awaited) in std::mem::take(&mut self.awaited) {
-            self.conflict(thread, &awaited, true);
-        }
     }
 
     /// A decision after the end of what is explored: what the thread does there is what it would have done next.
@@ -201,7 +226,6 @@ impl Races {
     fn happens(&mut self, number: EventNumber, thread: ThreadId, event: &Event) {
         self.waiting.remove(&thread);
         self.suspended.remove(&thread);
-        self.awaited.remove(&thread);
         let decided = self.moment.filter(|&(at, _)| at == number);
         let footprint = self.footprint(thread, event, decided.is_some() && self.time_passes);
         let mut clock = self.conflict(thread, &footprint, takes(event));

@@ -74,7 +74,7 @@ impl ModelledCall {
             Some(Part::Routine(name, number)) => match name {
                 "vector" | "message" => number == 1,
                 "address" => number == 2,
-                _ => matches!(name, "scanf" | "vscanf" | "poll" | "sort"),
+                _ => matches!(name, "scanf" | "vscanf" | "poll" | "sort") || models::is_about_failures(name),
             },
             _ => false,
         })

@@ -249,6 +249,7 @@ fn modelled(name: &str) -> Option<Function> {
                     function.effect = Effect::HiddenState
                 }
             },
+            models::Part::Routine(name, _) if models::is_about_failures(name) => {}
             models::Part::Routine(..) => function.touches.from = Some(0),
             models::Part::Partly => return None,
         }

@@ -126,6 +126,14 @@ pub enum Part<'a> {
     Partly,
 }
 
+/// Whether a routine only notes calls that fail after they have written something, it is not known how much: `halts0` where the
+/// result is then negative, `halts1` where it is zero, `short12` where fewer items were read than argument 2 says, each of as many
+/// bytes as argument 1 says.
+#[must_use]
+pub fn is_about_failures(routine: &str) -> bool {
+    matches!(routine, "halts" | "short")
+}
+
 /// The model of a function, by the name that the linker knows.
 #[must_use]
 pub fn of(name: &str) -> Option<&'static str> {

@@ -104,6 +104,8 @@ fn routine(name: &str) -> &'static str {
         "sort" => "reads and writes the array",
         "environment" => "reads or writes the list of variables",
         "address" => "reads or writes the address, by its family",
+        "halts" => "if it fails, how much was written is noted as not seen",
+        "short" => "if it ends within an item, what was written of that is noted as not seen",
         "locale" => "changes state `locale`, or reads it if no new one is given",
         _ => panic!("{name} has no words"),
     }

@@ -336,6 +336,10 @@ fn who_waits_at_the_end_could_have_gone_on_before() {
         reaches_all(&program, Technique::ContextBound, bound, Strategy::MinSwitches);
     }
     reaches_all(&program, Technique::Dfs, u32::MAX, Strategy::MinSwitches);
+    // The same, and in the end there is something for the first thread: had it taken what came first, the second one would wait.
+    let gives = vec![Op::SemPost(0), Op::SemWait(0), Op::SemPost(0)];
+    let program = Program::fork_join(vec![vec![Op::SemWait(0)], gives], vec![]);
+    reaches_all(&program, Technique::Dfs, u32::MAX, Strategy::MinSwitches);
     // The same with a mutex that `main` has, gives up, and takes again.
     let main = vec![Op::Lock(0), Op::Create(1), Op::Unlock(0), Op::Lock(0)];
     let waits = vec![Op::Lock(0), Op::Read(0, 3), Op::Assert(3, 1)];

@@ -1,7 +1,9 @@
 //! Models that the language of the models cannot express.
 
 use super::{Call, hidden, strlen, strnlen, wide_len};
-use crate::{Global, constructors};
+use crate::thread::LIVE;
+use crate::{Global, constructors, log};
+use racehunter_abi::{Escape, UNMODELLED_FUNCTION, UNMODELLED_HALF};
 
 /// Bytes of the name of an environment variable that are compared.
 const LONGEST_NAME: usize = 256;
@@ -11,6 +13,19 @@ const LONGEST_NAME: usize = 256;
 static SAVED: Global<usize> = Global::new(0);
 
 impl Call {
+    /// Whether fewer items were read than asked for, of which the last may be there in part.
+    unsafe fn ends_within_item(&self, numbers: u8) -> bool {
+        let (size, count) = (self.argument(numbers / 10), self.argument(numbers % 10));
+        size > 1 && (self.result as usize) < count
+    }
+
+    /// The call failed. How much it has written before is not known.
+    unsafe fn note_half(&self) {
+        if LIVE.get() > 1 {
+            log::escape(Escape::Unmodelled, self.code, (UNMODELLED_FUNCTION + UNMODELLED_HALF) as usize, 0);
+        }
+    }
+
     /// A routine of a model, by its name. `number` is an argument, or what the routine takes it for.
     pub(super) unsafe fn routine(&self, name: &str, number: u8) {
         if self.formats(name, number) {
@@ -31,6 +46,8 @@ impl Call {
             ("sort", _) => self.sort(),
             ("environment", false) => self.environment(number != 0),
             ("address", _) => self.internet_address(number),
+            ("halts", true) if number == 0 && self.result < 0 || number == 1 && self.result == 0 => self.note_half(),
+            ("short", true) if self.ends_within_item(number) => self.note_half(),
             (_, true) => {}
             _ if pair[0] == 0 && name != "token" => {}
             ("int", _) => self.reads(pair[0], integer_len(pair[0], if number == 2 { self.argument(2) } else { 10 })),
