@@ -115,7 +115,7 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
     Ok(status.success() && left.is_empty())
 }
 
-/// The campaign itself.
+/// Returns the campaign itself.
 pub fn campaign(runs: &str) -> Result<bool, String> {
     let runs: u64 = runs.parse().map_err(|_| "a number of executions".to_owned())?;
     let (workshop, program) = Workshop::with_program(include_str!("../programs/chaos.c"));
@@ -209,7 +209,7 @@ fn print(noted: &str, endings: &BTreeMap<Ending, u64>) -> bool {
     false
 }
 
-/// The kinds of bugs that the campaign found.
+/// Returns the kinds of bugs that the campaign found.
 fn found(summary: &Summary) -> Vec<&'static str> {
     let mut kinds: Vec<&str> = summary
         .found
@@ -226,13 +226,13 @@ fn found(summary: &Summary) -> Vec<&'static str> {
     kinds
 }
 
-/// The kinds of bugs that the program has shown, if it did what it noted.
+/// Returns the kinds of bugs that the program has shown, if it did what it noted.
 fn expected_bugs(noted: &str) -> Vec<&'static str> {
     let kinds = [('c', "crash"), ('a', "assertion"), ('d', "deadlock"), ('r', "data race")];
     kinds.into_iter().filter(|(letter, _)| noted.contains(*letter)).map(|(_, kind)| kind).collect()
 }
 
-/// The same program as a user hunts it: the bugs are explained and confirmed in spite of everything.
+/// Returns the same program as a user hunts it: the bugs are explained and confirmed in spite of everything.
 fn hunt(workshop: &Workshop, program: &Path) -> Result<bool, String> {
     let notes = workshop.write("hunt-notes", "");
     let options = ["--analysis", "random", "--runs", HUNT_RUNS, "--timeout", "500ms", "--memory", "60", "--seed", "5"];

@@ -30,15 +30,15 @@ enum Expected {
     Stopped,
 }
 
-/// A new process namespace, in which nothing else can be killed. Without permission to make one, the show does not
-/// run.
+/// Returns a new process namespace, in which nothing else can be killed. Without permission to make one, the show does
+/// not run.
 fn namespace() -> Command {
     let mut command = Command::new("unshare");
     command.args(["--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"]);
     command
 }
 
-/// Whether there can be such namespaces here.
+/// Returns true if there can be such namespaces here.
 pub fn is_possible() -> bool {
     namespace().arg("true").stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
@@ -59,7 +59,7 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
     Ok(status.map_err(|error| error.to_string())?.success())
 }
 
-/// The hunts themselves. Call this only in a separate namespace.
+/// Returns the hunts themselves. Call this only in a separate namespace.
 pub fn hunts(seeds: &str) -> Result<bool, String> {
     if std::process::id() > 100 {
         return Err("this is not a process namespace of its own".to_owned());

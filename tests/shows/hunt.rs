@@ -121,7 +121,7 @@ fn technique(name: &str) -> Result<(&'static str, Technique), String> {
     known.copied().ok_or_else(|| format!("there is no analysis {name}"))
 }
 
-/// All programs in all sizes, in the order of their names.
+/// Returns all programs in all sizes, in the order of their names.
 pub fn cases() -> Result<Vec<Case>, String> {
     let directory = root().join("benches/suite");
     let entries = fs::read_dir(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
@@ -160,7 +160,7 @@ fn build(case: &Case) -> (Workshop, PathBuf) {
     (workshop, program)
 }
 
-/// The first execution that shows the bug.
+/// Returns the first execution that shows the bug.
 fn search(path: &Path, case: &Case, technique: Technique, seed: u64, runs: u64) -> Result<Option<u64>, String> {
     let program = Program { path: path.to_owned(), arguments: Vec::new(), input: None, client: None };
     let mut processes = Processes::start(program, Limits::default(), 2).map_err(|error| error.to_string())?;

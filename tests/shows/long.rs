@@ -70,7 +70,7 @@ fn memory(kib: u64) -> String {
     format!("{} MiB", kib >> 10)
 }
 
-/// The time of a campaign, and the most memory that it and everything that it has started took at a time.
+/// Returns the time of a campaign, and the most memory that it and everything that it has started took at a time.
 fn explore(path: &Path, accesses: u64, points: Points) -> Result<(Duration, u64), String> {
     let program =
         Program { path: path.to_owned(), arguments: vec![accesses.to_string().into()], input: None, client: None };
@@ -116,7 +116,7 @@ pub fn processor_time() -> Duration {
     ticks_of("/proc/self/stat", 4)
 }
 
-/// The first few of the times in a file of the kernel: user and system time, of its own and of the children.
+/// Returns the first few of the times in a file of the kernel: user and system time, of its own and of the children.
 fn ticks_of(file: &str, times: usize) -> Duration {
     const TICK: Duration = Duration::from_millis(10);
     let stat = std::fs::read_to_string(file).unwrap_or_default();

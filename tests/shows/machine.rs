@@ -102,7 +102,7 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
     Ok(good)
 }
 
-/// The directory of the machine's source in the registry of cargo, which fetches it if need be.
+/// Returns the directory of the machine's source in the registry of cargo, which fetches it if need be.
 fn source(directory: &Path) -> Result<PathBuf, String> {
     let package = directory.join("package");
     let (name, version, inside) = CRATE;
@@ -123,7 +123,7 @@ fn source(directory: &Path) -> Result<PathBuf, String> {
     Ok(Path::new(path).parent().unwrap_or(Path::new("/")).join(inside))
 }
 
-/// The machine, built by the compiler wrapper. One that is newer than the runtime is taken as it is.
+/// Returns the machine, built by the compiler wrapper. One that is newer than the runtime is taken as it is.
 fn build(source: &Path, directory: &Path) -> Result<PathBuf, String> {
     let program = directory.join("qjs");
     let changed = |path: &Path| std::fs::metadata(path).and_then(|of| of.modified()).ok();
@@ -136,7 +136,7 @@ fn build(source: &Path, directory: &Path) -> Result<PathBuf, String> {
     if ended.status == Some(0) { Ok(program) } else { Err(ended.stderr) }
 }
 
-/// A hunt, and the processor time of everything that takes part in it.
+/// Returns a hunt, and the processor time of everything that takes part in it.
 fn hunt(machine: &Path, script: &Path, options: &[&str]) -> (Hunted, std::time::Duration) {
     let workshop = Workshop::new();
     let mut command = workshop.hunt_command(machine, &[&["--jobs", "1"], options].concat());

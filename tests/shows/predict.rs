@@ -83,7 +83,7 @@ struct Recorded {
     following: Duration,
 }
 
-/// The arguments of a program: sqlite3 gets a third thread.
+/// Returns the arguments of a program: sqlite3 gets a third thread.
 fn arguments(real: &Real) -> Vec<&str> {
     if real.name == "sqlite3" { vec!["3", "12"] } else { real.arguments.to_vec() }
 }
@@ -132,7 +132,7 @@ fn record(real: &Real) -> Result<Recorded, String> {
     Ok(Recorded { trace, bytes: size, plain: ran + plain, following: all.saturating_sub(plain) })
 }
 
-/// What the command says about the program.
+/// Returns what the command says about the program.
 fn tried(real: &Real, build: Build) -> Result<String, String> {
     let workshop = Workshop::new();
     let out = workshop.path("predictions");

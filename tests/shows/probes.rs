@@ -179,7 +179,7 @@ fn ask_all(all: &[Probe], request: &Request) -> Vec<Row> {
 struct Cage(Option<Vec<&'static str>>);
 
 impl Cage {
-    /// The first way to make one that is permitted.
+    /// Returns the first way to make one that is permitted.
     fn find() -> Self {
         const WAYS: [&[&str]; 2] = [
             &["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"],
@@ -246,7 +246,7 @@ fn ask_once(probe: &Probe, number: usize, request: &Request, cage: &Cage) -> Row
     row(Done::Judged(judge(probe, &answer), Box::new(answer)), line)
 }
 
-/// The command that asks about a probe, and how a user would type it.
+/// Returns the command that asks about a probe, and how a user would type it.
 fn command(probe: &Probe, request: &Request, workshop: &Workshop) -> Result<(Command, String), String> {
     let mut flags = probe.flags.clone();
     let directory = workshop.path("").to_string_lossy().trim_end_matches('/').to_owned();
@@ -331,7 +331,7 @@ fn drain(pipe: Option<&mut impl Read>, into: &Mutex<Vec<u8>>) {
     }
 }
 
-/// The exit code, or nothing when it had to be ended.
+/// Returns the exit code, or nothing when it had to be ended.
 fn wait(child: &mut Child) -> Option<Option<i32>> {
     let began = Instant::now();
     loop {
@@ -465,7 +465,7 @@ fn banned(probe: &Probe) -> &'static str {
     }
 }
 
-/// One line for each probe, for comparison with another build.
+/// Returns one line for each probe, for comparison with another build.
 fn results(all: &[Probe], rows: &[Row]) -> String {
     let mut text = String::new();
     for (probe, row) in all.iter().zip(rows) {

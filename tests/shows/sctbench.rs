@@ -65,7 +65,7 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
     Ok(well)
 }
 
-/// The programs of the list that are one file, and the names of the others.
+/// Returns the programs of the list that are one file, and the names of the others.
 fn tests(directory: &Path, list: &str) -> (Vec<Test>, Vec<String>) {
     let (mut tests, mut others) = (Vec::new(), Vec::new());
     for line in list.lines().filter(|line| !line.starts_with('#')) {
@@ -91,7 +91,7 @@ fn tests(directory: &Path, list: &str) -> (Vec<Test>, Vec<String>) {
     (tests, others)
 }
 
-/// The arguments that the first line of a program asks for.
+/// Returns the arguments that the first line of a program asks for.
 fn arguments(first: &str) -> Vec<String> {
     let asked = first.split_once("args:").map_or("", |(_, rest)| rest);
     asked

@@ -168,7 +168,7 @@ fn find(directory: &Path) -> Result<Vec<Test>, String> {
     if tests.is_empty() { Err(format!("there are no tests in {}", directory.display())) } else { Ok(tests) }
 }
 
-/// A test that is one program, built by one line.
+/// Returns a test that is one program, built by one line.
 fn parse(file: &Path, source: &str) -> Option<Test> {
     let runs = || source.lines().filter_map(|line| line.split_once("RUN:")).map(|(_, run)| run.trim());
     let mut builds = runs().filter(|run| run.contains("%clang"));

@@ -160,7 +160,7 @@ fn print_schedules(tests: &[Test], rows: &[Vec<Report>]) {
     println!("\nauto: {} of {}", rows.iter().filter(shown).count(), rows.len());
 }
 
-/// The programs, by a rule that knows none of them.
+/// Returns the programs, by a rule that knows none of them.
 fn tests() -> Result<Vec<Test>, String> {
     let of_targets = targets().into_iter().filter(|target| target.bug.is_some()).filter_map(|target| {
         let name = target.path.strip_prefix("targets/")?.to_owned();
@@ -204,7 +204,7 @@ fn report_all(test: &Test, runs: &str, limit: &str) -> Vec<Report> {
         .collect()
 }
 
-/// What a hunt has found.
+/// Returns what a hunt has found.
 fn read(ended: Ended, test: &Test, took: Duration) -> Report {
     // 3: something is not seen, but what was found still counts.
     if !matches!(ended.status, Some(0 | 1 | 3)) {

@@ -41,7 +41,7 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
     Ok(totals.missed + totals.false_reports == 0)
 }
 
-/// The names of programs, and the backends as the command names them. No backend means: the only one there is.
+/// Returns the names of programs, and the backends as the command names them. No backend means: the only one there is.
 fn arguments<'a>(words: &[&'a str]) -> Result<(Vec<&'a str>, Vec<&'static str>), String> {
     let (mut names, mut wanted) = (Vec::new(), None);
     let mut words = words.iter();
@@ -88,12 +88,12 @@ impl<'a> Row<'a> {
         self.buggy?.bug.as_ref()
     }
 
-    /// What is to be found.
+    /// Returns what is to be found.
     fn expected(&self) -> String {
         self.bug().map_or_else(|| "nothing".to_owned(), |bug| bug.kind.clone())
     }
 
-    /// Where it is to be found.
+    /// Returns where it is to be found.
     fn lines(&self) -> String {
         let Some(bug) = self.bug() else { return String::new() };
         let lines = bug.lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");

@@ -13,7 +13,7 @@ const RUNS: u32 = 3;
 /// Seconds that one may take: some programs wait for ever when they go wrong.
 const LIMIT: &str = "10";
 
-/// What ThreadSanitizer reports about a program, and how long a run takes in the mean.
+/// Returns what ThreadSanitizer reports about a program, and how long a run takes in the mean.
 pub fn report(source: &Path, flags: &[String], arguments: &[String], workshop: &Workshop) -> Report {
     let program = workshop.path("program.tsan");
     let mut trouble = String::new();
@@ -48,7 +48,7 @@ pub fn report(source: &Path, flags: &[String], arguments: &[String], workshop: &
     Report { took: took / RUNS, ..best }
 }
 
-/// The compilers for the language of a file: the one beneath `racehunter cc` first.
+/// Returns the compilers for the language of a file: the one beneath `racehunter cc` first.
 fn compilers(source: &Path) -> Vec<PathBuf> {
     let version = run(&mut racehunter(["cc", "--version"])).stdout;
     let directory = version.lines().find_map(|line| line.strip_prefix("InstalledDir: ")).unwrap_or_default();
@@ -57,7 +57,7 @@ fn compilers(source: &Path) -> Vec<PathBuf> {
     vec![Path::new(directory).join(ours), PathBuf::from(other)]
 }
 
-/// The races, by the lines of the source at which their two accesses are.
+/// Returns the races, by the lines of the source at which their two accesses are.
 fn races(log: &str, source: &Path) -> BTreeSet<BTreeSet<u32>> {
     let file = text(source);
     let reports = log.split("WARNING: ThreadSanitizer: ").skip(1).filter(|report| report.starts_with("data race "));
@@ -66,14 +66,14 @@ fn races(log: &str, source: &Path) -> BTreeSet<BTreeSet<u32>> {
     reports.map(|report| report.split("\n\n").take(2).filter_map(line).collect()).collect()
 }
 
-/// The innermost line of a stack, in whatever file it is.
+/// Returns the innermost line of a stack, in whatever file it is.
 fn innermost(stack: &str) -> Option<u32> {
     let frames = stack.lines().map(str::trim).filter(|line| line.starts_with('#'));
     let line_of = |word: &str| word.split(':').nth(1)?.parse().ok();
     frames.flat_map(str::split_whitespace).find_map(line_of)
 }
 
-/// The innermost line of a stack that is in the file.
+/// Returns the innermost line of a stack that is in the file.
 fn line_in(stack: &str, file: &str) -> Option<u32> {
     stack.lines().find_map(|line| {
         let place = line.split_once(file)?.1.strip_prefix(':')?;

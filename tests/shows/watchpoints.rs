@@ -88,7 +88,7 @@ fn milliseconds(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1000.0)
 }
 
-/// How long the program takes as any compiler makes it, in the mean.
+/// Returns how long the program takes as any compiler makes it, in the mean.
 fn plain(source: &Path) -> Result<Duration, String> {
     let workshop = Workshop::new();
     let program = workshop.path("plain");

@@ -17,14 +17,14 @@ pub struct Target {
 }
 
 impl Target {
-    /// The corrected program beside one with a bug.
+    /// Returns the corrected program beside one with a bug.
     #[must_use]
     pub fn twin(&self) -> String {
         let (name, extension) = self.path.rsplit_once('.').unwrap_or((&self.path, ""));
         format!("{name}.fixed.{extension}")
     }
 
-    /// What a hunt of it needs to know.
+    /// Returns what a hunt of it needs to know.
     #[must_use]
     pub fn options(&self) -> Vec<&str> {
         self.cflags.as_deref().map(|cflags| vec!["--cflags", cflags]).unwrap_or_default()
@@ -45,7 +45,7 @@ pub struct Annotated {
 }
 
 impl Annotated {
-    /// The lines that may be reported as a bug of this kind.
+    /// Returns the lines that may be reported as a bug of this kind.
     #[must_use]
     pub fn marked(&self, kind: &str) -> BTreeSet<u32> {
         let also = self.also.iter().filter(|(_, also)| also == kind).map(|(line, _)| *line);
@@ -54,7 +54,7 @@ impl Annotated {
     }
 }
 
-/// All programs, in the order of their names.
+/// Returns all programs, in the order of their names.
 ///
 /// # Panics
 /// If there are none, or if one of them violates the convention.
@@ -87,7 +87,7 @@ fn target(full: &Path) -> Target {
     Target { path, bug, cflags: note(&text, "cflags").map(str::to_owned) }
 }
 
-/// What a comment line `// NAME: ...` says.
+/// Returns what a comment line `// NAME: ...` says.
 fn note<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let line = |line: &'a str| line.strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(": ").map(str::trim);
     text.lines().find_map(line)

@@ -61,7 +61,7 @@ impl Answer {
         self.verdict.as_ref().is_some_and(|verdict| verdict["verdict"] == "race-free")
     }
 
-    /// The line of the answer that matters, in few words.
+    /// Returns the line of the answer that matters, in few words.
     #[must_use]
     pub fn line(&self) -> String {
         let mut parts: Vec<String> = self
@@ -108,7 +108,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// One word.
+    /// Returns one word.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -185,7 +185,7 @@ fn how_it_ended(probe: &Probe, answer: &Answer) -> Vec<String> {
     wrong
 }
 
-/// The kinds that a test fails with by itself have more than one name.
+/// Returns the kinds that a test fails with by itself have more than one name.
 fn same_kind(truth: &str, kind: &str) -> bool {
     truth == kind || (truth == "exit-status" && kind.starts_with("exit"))
 }
@@ -211,7 +211,7 @@ fn is_false(probe: &Probe, finding: &Finding) -> Option<String> {
     }
 }
 
-/// The innermost line of a site in a file with this name.
+/// Returns the innermost line of a site in a file with this name.
 fn line_in(site: &Site, name: &str) -> Option<u32> {
     let here = |file: &str| Path::new(file).file_name().is_some_and(|file| file == name);
     let own = here(&site.file).then_some(site.line);

@@ -14,8 +14,8 @@ const LOCKS: [&str; 5] =
 const UNLOCKS: [&str; 4] = ["pthread_mutex_unlock(", "pthread_spin_unlock(", "pthread_rwlock_unlock(", "mtx_unlock("];
 const JOINS: [&str; 2] = ["pthread_join(", "thrd_join("];
 
-/// All mutants that result from removing one locked section of one lock (the call that takes it, and the calls that
-/// release it until it is taken again), or one join. Calls are found where they are separate statements.
+/// Returns all mutants that result from removing one locked section of one lock (the call that takes it, and the calls
+/// that release it until it is taken again), or one join. Calls are found where they are separate statements.
 #[must_use]
 pub fn mutants(text: &str) -> Vec<Mutant> {
     let lines: Vec<&str> = text.lines().collect();

@@ -32,7 +32,7 @@ pub struct Essence {
     output: String,
 }
 
-/// What must be the same of an execution.
+/// Returns what must be the same of an execution.
 #[must_use]
 pub fn essence(execution: &Execution) -> Essence {
     let same = |record: &Record| {
@@ -54,7 +54,7 @@ pub fn essence(execution: &Execution) -> Essence {
 }
 
 impl Pair {
-    /// A program that is built.
+    /// Returns a program that is built.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
         let program = Program { path, arguments: Vec::new(), input: None, client: None };
@@ -85,7 +85,7 @@ impl Pair {
         fibers
     }
 
-    /// The default schedule, random ones, and each again. Returns the bugs that they showed.
+    /// Returns the default schedule, random ones, and each again. Returns the bugs that they showed.
     #[track_caller]
     pub fn compare_schedules(&mut self) -> Vec<Bug> {
         let monitored = self.run(&[Plan { observe: Observe::Everything, ..Plan::default() }]);

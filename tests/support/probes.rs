@@ -255,12 +255,12 @@ fn foreign(source: &Path, value: &str) -> Result<Foreign, String> {
     Ok(Foreign { file: beside.join(file.trim()), form })
 }
 
-/// All probes of the project.
+/// Returns all probes of the project.
 pub fn probes() -> Result<Vec<Probe>, String> {
     below(&root().join("probes"))
 }
 
-/// All probes below a directory whose subdirectories are classes.
+/// Returns all probes below a directory whose subdirectories are classes.
 pub fn below(directory: &Path) -> Result<Vec<Probe>, String> {
     let mut probes = Vec::new();
     for class in entries(directory)? {
@@ -293,7 +293,7 @@ pub(crate) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The probes that a source is: one for each of its revisions and commands.
+/// Returns the probes that a source is: one for each of its revisions and commands.
 pub fn annotated(name: &str, source: &Path, text: &str) -> Result<Vec<Probe>, String> {
     let (mut revisions, mut words, mut marks) = (Vec::new(), Vec::new(), Vec::new());
     for (number, line) in (1..).zip(text.lines()) {
@@ -338,7 +338,7 @@ struct External {
     probe: Vec<BTreeMap<String, String>>,
 }
 
-/// The probes of the table that are in this directory, and the sources there that the table does not have.
+/// Returns the probes of the table that are in this directory, and the sources there that the table does not have.
 pub fn external(directory: &Path) -> Result<(Vec<Probe>, Vec<String>), String> {
     let table = root().join("probes/external.toml");
     let text = fs::read_to_string(&table).map_err(|error| format!("{}: {error}", table.display()))?;

@@ -10,7 +10,7 @@ const TICK: Duration = Duration::from_millis(10);
 /// Ticks after which waiting is pointless.
 const PATIENCE: u32 = 3000;
 
-/// The numbers of all processes.
+/// Returns the numbers of all processes.
 fn all() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").expect("/proc can be read");
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())

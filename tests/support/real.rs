@@ -143,7 +143,7 @@ pub const REAL: [Real; 4] = [
     },
 ];
 
-/// Those with these names, or all when there are none.
+/// Returns those with these names, or all when there are none.
 ///
 /// # Errors
 /// When there is no such program.
@@ -154,7 +154,7 @@ pub fn named(names: &[&str]) -> Result<Vec<&'static Real>, String> {
     }
 }
 
-/// The one with this name.
+/// Returns the one with this name.
 #[must_use]
 pub fn real(name: &str) -> Option<&'static Real> {
     REAL.iter().find(|real| real.name == name)
@@ -231,7 +231,7 @@ impl Planted {
     }
 }
 
-/// The directory of a package, which cargo fetches if need be.
+/// Returns the directory of a package, which cargo fetches if need be.
 fn package(name: &str) -> PathBuf {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut metadata = Command::new(cargo);

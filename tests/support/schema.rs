@@ -5,15 +5,15 @@ use serde_json::Value;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-/// The schema itself.
+/// Returns the schema itself.
 #[must_use]
 pub fn schema() -> Value {
     let text = std::fs::read_to_string(root().join("docs/json-lines.schema.json")).expect("the schema");
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// What is wrong with each of these lines; nothing where it is empty. Uses a program that cargo builds when it is
-/// first needed: see its manifest.
+/// Returns what is wrong with each of these lines; nothing where it is empty. Uses a program that cargo builds when it
+/// is first needed: see its manifest.
 #[must_use]
 pub fn problems(lines: &[Value]) -> Vec<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

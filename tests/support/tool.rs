@@ -40,21 +40,21 @@ impl Ended {
 /// No command of the tests takes this long; one that does would never end.
 const NEVER: Duration = Duration::from_secs(200);
 
-/// The root of the project.
+/// Returns the root of the project.
 #[must_use]
 pub fn root() -> PathBuf {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     here.parent().map_or_else(|| PathBuf::from("."), PathBuf::from)
 }
 
-/// The path of the command, or what to do when it is not known.
+/// Returns the path of the command, or what to do when it is not known.
 pub fn find() -> Result<PathBuf, &'static str> {
     let path = std::env::var_os("RACEHUNTER").ok_or("RACEHUNTER is not set: run through `cargo xtask test`")?;
     // Relative to where cargo was started, which is the root.
     Ok(root().join(path))
 }
 
-/// The path of the command.
+/// Returns the path of the command.
 #[must_use]
 pub fn path() -> PathBuf {
     find().unwrap_or_else(|what| panic!("{what}"))

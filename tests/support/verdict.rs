@@ -26,7 +26,7 @@ pub fn judge<'a>(hunted: &'a Hunted, target: &Target) -> Result<Option<&'a Findi
     Ok(found)
 }
 
-/// The finding at exactly the marked lines, after checking all others.
+/// Returns the finding at exactly the marked lines, after checking all others.
 fn expected<'a>(hunted: &'a Hunted, path: &str, bug: &Annotated) -> Result<&'a Finding, String> {
     let mut best: Option<&Finding> = None;
     for finding in &hunted.findings {
@@ -49,7 +49,7 @@ fn expected<'a>(hunted: &'a Hunted, path: &str, bug: &Annotated) -> Result<&'a F
     Ok(finding)
 }
 
-/// What holds for everything that is reported about a program with a bug; returns the lines that it is about.
+/// Returns what holds for everything that is reported about a program with a bug; returns the lines that it is about.
 fn possible(finding: &Finding, path: &str, bug: &Annotated) -> Result<BTreeSet<u32>, String> {
     let Finding { id, kind, confirmed, replayed, message, .. } = finding;
     let lines = lines(finding, path)?;
@@ -70,7 +70,7 @@ fn possible(finding: &Finding, path: &str, bug: &Annotated) -> Result<BTreeSet<u
     Ok(lines)
 }
 
-/// The lines of the program that a finding is about.
+/// Returns the lines of the program that a finding is about.
 fn lines(finding: &Finding, path: &str) -> Result<BTreeSet<u32>, String> {
     let places = finding.sites.iter().map(|site| site.line_in(path));
     let lines: Option<BTreeSet<u32>> = places.collect();

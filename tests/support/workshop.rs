@@ -23,13 +23,13 @@ impl Default for Workshop {
 }
 
 impl Workshop {
-    /// An empty one.
+    /// Returns an empty one.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One with a program compiled from this C source; returns the program too.
+    /// Returns one with a program compiled from this C source; returns the program too.
     #[track_caller]
     #[must_use]
     pub fn with_program(source: &str) -> (Self, PathBuf) {
@@ -40,7 +40,7 @@ impl Workshop {
         (workshop, program)
     }
 
-    /// The path of something in it.
+    /// Returns the path of something in it.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         debug_assert!(self.directory.path().exists());
@@ -56,13 +56,13 @@ impl Workshop {
         path
     }
 
-    /// Where hunts keep their findings.
+    /// Returns where hunts keep their findings.
     #[must_use]
     pub fn out(&self) -> PathBuf {
         self.path("out")
     }
 
-    /// The programs that hunts of source files have built.
+    /// Returns the programs that hunts of source files have built.
     #[track_caller]
     #[must_use]
     pub fn built(&self) -> PathBuf {
@@ -72,7 +72,7 @@ impl Workshop {
         only
     }
 
-    /// A hunt with `--message-format json` at the root of the project, not yet started.
+    /// Returns a hunt with `--message-format json` at the root of the project, not yet started.
     #[must_use]
     pub fn hunt_command(&self, target: &Path, options: &[&str]) -> Command {
         let mut command = racehunter(["hunt", "--message-format", "json", "--out"]);
@@ -80,7 +80,7 @@ impl Workshop {
         command
     }
 
-    /// A hunt with `--message-format json` at the root of the project.
+    /// Returns a hunt with `--message-format json` at the root of the project.
     #[track_caller]
     #[must_use]
     pub fn hunt(&self, target: &Path, options: &[&str]) -> Hunted {
@@ -110,13 +110,13 @@ impl Workshop {
         self.run(Command::new(tool::path()).arg("cc").args(words))
     }
 
-    /// Another command in this directory.
+    /// Returns another command in this directory.
     #[track_caller]
     pub fn run(&self, command: &mut Command) -> Ended {
         run(command.current_dir(&self.path))
     }
 
-    /// A shell command in this directory, with `bin/racehunter` on the path; must succeed.
+    /// Returns a shell command in this directory, with `bin/racehunter` on the path; must succeed.
     #[track_caller]
     pub fn shell(&self, line: &str) -> Ended {
         let bin = tool::path().parent().map(Path::to_path_buf).unwrap_or_default();
@@ -128,7 +128,7 @@ impl Workshop {
     }
 }
 
-/// A path as an argument.
+/// Returns a path as an argument.
 #[must_use]
 pub fn text(path: &Path) -> String {
     path.to_str().expect("temporary directories have plain names").to_owned()

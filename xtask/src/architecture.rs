@@ -83,7 +83,7 @@ pub fn run() -> Result<()> {
     bail!("the code is not as ARCHITECTURE.md says:\n  {}", wrong.join("\n  "));
 }
 
-/// The crates, by the names of their directories.
+/// Returns the crates, by the names of their directories.
 fn crates() -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(root().join("crates"))? {
@@ -96,7 +96,7 @@ fn crates() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// The files below a directory whose names end like this, without what was built.
+/// Returns the files below a directory whose names end like this, without what was built.
 fn files(below: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut work = vec![below.to_path_buf()];
@@ -119,12 +119,12 @@ fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// The path of a file below the root.
+/// Returns the path of a file below the root.
 fn name(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
 }
 
-/// The code of a file, without its unit tests and comments.
+/// Returns the code of a file, without its unit tests and comments.
 fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_code = |(_, line): &(usize, &str)| !line.trim_start().starts_with("//");
     (1..).zip(text.lines()).take_while(|(_, line)| *line != "#[cfg(test)]").filter(is_code)

@@ -36,7 +36,7 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// Its name for cargo, which is also that of its directory.
+    /// Returns its name for cargo, which is also that of its directory.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Release => "release",
@@ -96,12 +96,12 @@ impl Kit {
         Ok(kit)
     }
 
-    /// The command.
+    /// Returns the command.
     pub fn program(&self) -> PathBuf {
         self.bin().join("racehunter")
     }
 
-    /// The command that cargo calls.
+    /// Returns the command that cargo calls.
     pub fn cargo(&self) -> PathBuf {
         self.bin().join(CARGO)
     }
@@ -110,7 +110,7 @@ impl Kit {
         self.directory.join("bin")
     }
 
-    /// Where plugins and runtime are.
+    /// Returns where plugins and runtime are.
     pub fn lib(&self) -> PathBuf {
         self.directory.join("lib/racehunter")
     }
@@ -129,7 +129,7 @@ impl Kit {
         Ok(())
     }
 
-    /// Where cargo leaves a product of the packages.
+    /// Returns where cargo leaves a product of the packages.
     fn output(&self, name: &str) -> PathBuf {
         target().join(self.profile.name()).join(name)
     }
@@ -242,7 +242,7 @@ fn copy_headers(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The version of the project.
+/// Returns the version of the project.
 pub fn version() -> Result<String> {
     let manifest = fs::read_to_string(root().join("Cargo.toml"))?;
     let line = manifest.lines().find_map(|line| line.strip_prefix("version = \""));

@@ -33,7 +33,7 @@ pub fn run(kit: &Kit) -> Result<()> {
     Ok(())
 }
 
-/// The id of a finding that was stored.
+/// Returns the id of a finding that was stored.
 fn first_finding(out: &Path) -> Result<String> {
     let findings = std::fs::read_dir(out.join("findings"))?;
     let mut names =

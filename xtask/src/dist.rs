@@ -133,14 +133,14 @@ fn try_out(dist: &Path, unpack: &[&str], below: &str) -> Result<()> {
     Ok(())
 }
 
-/// A command that knows nothing of this project.
+/// Returns a command that knows nothing of this project.
 fn clean_command(program: &PathBuf, directory: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(directory).env_clear().env("PATH", "/usr/bin:/bin").env("HOME", directory);
     command
 }
 
-/// What a command writes; fails unless it succeeds.
+/// Returns what a command writes; fails unless it succeeds.
 fn output(command: &mut Command) -> Result<String> {
     let ended = command.output().with_context(|| format!("cannot run {command:?}"))?;
     if !ended.status.success() {

@@ -63,7 +63,7 @@ fn is_there(program: &str) -> bool {
     std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
 }
 
-/// Whether the compiler and the headers of an LLVM version are installed.
+/// Returns true if the compiler and the headers of an LLVM version are installed.
 pub fn has_llvm(version: u32) -> bool {
     is_there(&format!("clang-{version}")) && is_there(&format!("llvm-config-{version}"))
 }

@@ -11,18 +11,18 @@ pub struct Shell {
     name: String,
 }
 
-/// The root of the project.
+/// Returns the root of the project.
 pub fn root() -> PathBuf {
     let manifest = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     manifest.parent().map_or_else(|| PathBuf::from("."), PathBuf::from)
 }
 
-/// Where cargo puts what it builds.
+/// Returns where cargo puts what it builds.
 pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |path| root().join(path))
 }
 
-/// A program with arguments.
+/// Returns a program with arguments.
 pub fn shell(program: impl AsRef<OsStr>, arguments: &[&str]) -> Shell {
     let name = format!("{} {}", program.as_ref().to_string_lossy(), arguments.join(" "));
     let mut command = Command::new(program);
@@ -30,7 +30,7 @@ pub fn shell(program: impl AsRef<OsStr>, arguments: &[&str]) -> Shell {
     Shell { command, name }
 }
 
-/// The cargo that runs this.
+/// Returns the cargo that runs this.
 pub fn cargo(arguments: &[&str]) -> Shell {
     shell(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), arguments)
 }

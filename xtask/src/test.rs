@@ -52,7 +52,7 @@ impl Run {
         self.profile == Profile::Release
     }
 
-    /// A command of cargo with the profile.
+    /// Returns a command of cargo with the profile.
     fn cargo(&self, command: &str, words: &[&str]) -> Shell {
         let shell = cargo(&[&[command, "--quiet", "--profile", self.profile.name()], words].concat());
         if self.is_whole() { shell.env("RACEHUNTER_ORACLE_CASES", TIMES) } else { shell }

@@ -58,7 +58,7 @@ const HUNT: &[Passed] = &[
 const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 findings or a failed test, 2 usage or internal error, 3 nothing found \
                           and that means nothing, 4 nothing to explore";
 
-/// The whole command line.
+/// Returns the whole command line.
 pub fn command() -> Command {
     let setup = Command::new("setup")
         .about("Instrument the standard library of this toolchain; `test` does it by itself when it is needed")
@@ -134,7 +134,7 @@ fn common(command: Command) -> Command {
         .arg(out.help("Where findings are kept [default: .racehunter at the root of the workspace]"))
 }
 
-/// What is built for what, and where it goes.
+/// Returns what is built for what, and where it goes.
 fn places() -> [Arg; 2] {
     let directory = Arg::new("target-dir").long("target-dir").value_name("DIR").value_parser(value_parser!(PathBuf));
     [
@@ -159,12 +159,12 @@ fn passed(options: &'static [Passed], heading: &'static str) -> impl Iterator<It
     })
 }
 
-/// The options of cargo that were given, as words.
+/// Returns the options of cargo that were given, as words.
 pub fn for_cargo(matches: &ArgMatches) -> Vec<String> {
     words(matches, CARGO)
 }
 
-/// The options of `racehunter hunt` that were given, as words.
+/// Returns the options of `racehunter hunt` that were given, as words.
 pub fn for_hunt(matches: &ArgMatches) -> Vec<String> {
     words(matches, HUNT)
 }

@@ -94,7 +94,7 @@ fn metadata(manifest: Option<&str>) -> Result<Metadata> {
     serde_json::from_slice(&output.stdout).context("cargo metadata says something that is not understood")
 }
 
-/// The root of the workspace that a manifest, or this directory, is in.
+/// Returns the root of the workspace that a manifest, or this directory, is in.
 pub fn workspace_root(manifest: Option<&str>) -> Result<PathBuf> {
     Ok(metadata(manifest)?.workspace_root)
 }
@@ -128,7 +128,7 @@ pub fn run(matches: &ArgMatches) -> Result<u8> {
     Ok(0)
 }
 
-/// The libraries for other languages and the executables among what cargo has built.
+/// Returns the libraries for other languages and the executables among what cargo has built.
 fn results(message: Message) -> Vec<PathBuf> {
     let kinds = message.target.map(|target| target.kind).unwrap_or_default();
     if message.reason != "compiler-artifact"
@@ -140,7 +140,7 @@ fn results(message: Message) -> Vec<PathBuf> {
     message.filenames.into_iter().filter(is_library).chain(message.executable).collect()
 }
 
-/// The command that builds, ready to run.
+/// Returns the command that builds, ready to run.
 fn prepare(matches: &ArgMatches, tests: bool, voice: Voice) -> Result<(Command, Metadata)> {
     if let Some(target) = matches.get_one::<String>("target").filter(|target| *target != TARGET) {
         bail!(
@@ -221,7 +221,8 @@ fn program(message: Message) -> Option<Program> {
     })
 }
 
-/// The name of a package: `queue` of `path+file:///home/me/queue#0.1.0` and of `registry+https://...#queue@0.1.0`.
+/// Returns the name of a package: `queue` of `path+file:///home/me/queue#0.1.0` and of
+/// `registry+https://...#queue@0.1.0`.
 fn package(id: &str) -> String {
     let (place, rest) = id.rsplit_once('#').unwrap_or(("", id));
     match rest.split_once('@') {

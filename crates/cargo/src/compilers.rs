@@ -44,7 +44,8 @@ pub fn run_if_asked() -> Option<ExitCode> {
     })
 }
 
-/// Whether a build script with this `OUT_DIR` works for the program: `TARGET/PROFILE/build/NAME/out`, and not `PROFILE/build/NAME/out`.
+/// Returns true if a build script with this `OUT_DIR` works for the program: `TARGET/PROFILE/build/NAME/out`, and not
+/// `PROFILE/build/NAME/out`.
 fn is_for_program(out: &Path) -> bool {
     out.ancestors().nth(4).and_then(Path::file_name) == Some(OsStr::new(TARGET))
 }
@@ -71,7 +72,7 @@ pub fn choose(command: &mut Command, directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The variables that name a compiler for this target.
+/// Returns the variables that name a compiler for this target.
 fn names(variable: &str) -> [String; 5] {
     [
         variable.to_owned(),

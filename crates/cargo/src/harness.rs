@@ -20,7 +20,7 @@ pub struct Test {
 }
 
 impl Test {
-    /// What the user calls it.
+    /// Returns what the user calls it.
     pub fn title(&self) -> String {
         match &self.name {
             Some(name) => format!("{} {name}", self.program.title()),
@@ -28,7 +28,7 @@ impl Test {
         }
     }
 
-    /// The arguments that have the harness run this test and no other, and write at once what it writes.
+    /// Returns the arguments that have the harness run this test and no other, and write at once what it writes.
     pub fn arguments(&self) -> Vec<String> {
         let Some(name) = &self.name else { return Vec::new() };
         let words = [name.as_str(), "--exact", "--test-threads=1", "--nocapture"];
@@ -94,7 +94,7 @@ impl Choice {
     }
 }
 
-/// The tests of a program that are wanted.
+/// Returns the tests of a program that are wanted.
 pub fn tests(program: &Program, choice: &Choice) -> Result<Vec<Test>> {
     if !has_usual_harness(program)? {
         let test = Test { program: program.clone(), name: None, ignored: false };
@@ -109,7 +109,7 @@ pub fn tests(program: &Program, choice: &Choice) -> Result<Vec<Test>> {
     Ok(tests.filter(|test| choice.takes(test.name.as_deref().unwrap_or_default(), test.ignored)).collect())
 }
 
-/// Whether a program has the harness of Rust: it was linked with this symbol then.
+/// Returns whether a program has the harness of Rust: it was linked with this symbol then.
 fn has_usual_harness(program: &Program) -> Result<bool> {
     let data = fs::read(&program.path).with_context(|| format!("cannot read {}", program.path.display()))?;
     let file = object::File::parse(&*data).with_context(|| format!("{} is not a program", program.path.display()))?;
@@ -127,7 +127,7 @@ fn list(program: &Program, options: &[&str]) -> Result<Vec<String>> {
     Ok(names(&String::from_utf8_lossy(&output.stdout)))
 }
 
-/// The tests in a list; benchmarks are left out.
+/// Returns the tests in a list; benchmarks are left out.
 fn names(list: &str) -> Vec<String> {
     list.lines().filter_map(|line| Some(line.strip_suffix(": test")?.to_owned())).collect()
 }

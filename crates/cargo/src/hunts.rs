@@ -28,7 +28,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// A word for it.
+    /// Returns a word for it.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Proved(_) => "proved",

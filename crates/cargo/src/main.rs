@@ -70,12 +70,12 @@ fn pass_on(words: &[OsString]) -> Result<u8> {
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(ERROR))
 }
 
-/// The command that belongs to this one.
+/// Returns the command that belongs to this one.
 fn racehunter() -> PathBuf {
     beside("racehunter")
 }
 
-/// A command of RaceHunter: beside this one, or on the search path.
+/// Returns a command of RaceHunter: beside this one, or on the search path.
 fn beside(name: &str) -> PathBuf {
     let beside = std::env::current_exe().ok().and_then(|own| {
         let own = own.canonicalize().unwrap_or(own);

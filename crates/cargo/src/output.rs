@@ -25,7 +25,7 @@ impl Voice {
     }
 }
 
-/// A number of things, with an s when there are several.
+/// Returns a number of things, with an s when there are several.
 pub fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

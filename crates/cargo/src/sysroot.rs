@@ -54,7 +54,7 @@ pub fn set_up(matches: &ArgMatches) -> Result<u8> {
     Ok(0)
 }
 
-/// The sysroot for a toolchain; it is made if it is not there yet.
+/// Returns the sysroot for a toolchain; it is made if it is not there yet.
 pub fn provide(toolchain: &Toolchain, toolkit: &Toolkit, directory: Option<&Path>, voice: Voice) -> Result<Sysroot> {
     let directory = directory.map_or_else(cache, |directory| Ok(std::path::absolute(directory)?))?;
     let name = name(toolchain, &toolkit.plugin)?;
@@ -84,7 +84,7 @@ impl Drop for Unfinished {
     }
 }
 
-/// Where sysroots are kept unless the user says otherwise.
+/// Returns where sysroots are kept unless the user says otherwise.
 fn cache() -> Result<PathBuf> {
     let of = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = of("RACEHUNTER_SYSROOTS")
@@ -98,7 +98,7 @@ fn name(toolchain: &Toolchain, plugin: &Path) -> Result<String> {
     Ok(format!("rust-{}-{commit}-{:08x}", toolchain.release, hash(plugin)?))
 }
 
-/// A short name for what is in a file.
+/// Returns a short name for what is in a file.
 pub fn hash(file: &Path) -> Result<u32> {
     let mut hasher = DefaultHasher::new();
     hasher.write(&fs::read(file).with_context(|| format!("cannot read {}", file.display()))?);
@@ -166,7 +166,7 @@ fn link_all(from: &Path, to: &Path, except: impl Fn(&OsStr) -> bool) -> Result<(
     Ok(())
 }
 
-/// The crate that an archive has, `std` for `libstd-d1237ef7159db0a2.rlib`, if it is to be instrumented.
+/// Returns the crate that an archive has, `std` for `libstd-d1237ef7159db0a2.rlib`, if it is to be instrumented.
 fn is_instrumented(file: &OsStr) -> Option<String> {
     let (name, _) = file.to_str()?.strip_prefix("lib")?.strip_suffix(".rlib")?.rsplit_once('-')?;
     (!LEFT.contains(&name)).then(|| name.to_owned())

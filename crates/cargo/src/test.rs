@@ -182,7 +182,7 @@ impl Teller<'_> {
         self.results.iter().filter(|(_, hunted)| is(&hunted.verdict)).count() as u64
     }
 
-    /// How many tests did how, in the order of the words.
+    /// Returns how many tests did how, in the order of the words.
     fn numbers(&self) -> Vec<(&'static str, u64)> {
         let words = ["proved", "clean", "found", "skipped", "failed", "unclear", "error"];
         words.map(|word| (word, self.number(|verdict| verdict.word() == word))).to_vec()
@@ -236,7 +236,7 @@ impl Teller<'_> {
         Ok(())
     }
 
-    /// The exit code, as that of one hunt.
+    /// Returns the exit code, as that of one hunt.
     fn code(&self) -> u8 {
         let any = |words: &[&str]| self.results.iter().any(|(_, hunted)| words.contains(&hunted.verdict.word()));
         match () {
@@ -256,7 +256,7 @@ fn word(verdict: &Verdict) -> String {
     }
 }
 
-/// What stands behind a test's name.
+/// Returns what stands behind a test's name.
 fn extent(hunted: &Hunted) -> String {
     let seconds = hunted.elapsed.as_secs_f64();
     let run = || format!("{}, {}", count(hunted.executions, "execution"), count(hunted.threads, "thread"));

@@ -23,7 +23,7 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
-    /// The one that cargo would use in this directory.
+    /// Returns the one that cargo would use in this directory.
     pub fn discover() -> Result<Self> {
         let about = ask(&["-vV"])?;
         let sysroot = PathBuf::from(ask(&["--print", "sysroot"])?.trim());
@@ -47,7 +47,7 @@ impl Toolchain {
         Ok(Self { release, commit: field("commit-hash").unwrap_or_else(|| "unknown".to_owned()), llvm: major, sysroot })
     }
 
-    /// The compiler, plugin and runtime that fit.
+    /// Returns the compiler, plugin and runtime that fit.
     pub fn toolkit(&self) -> Result<Toolkit> {
         Toolkit::for_llvm(self.llvm).map_err(|error| self.refusal(error))
     }
@@ -68,7 +68,7 @@ impl Toolchain {
     }
 }
 
-/// The compiler that cargo would call.
+/// Returns the compiler that cargo would call.
 pub fn rustc() -> OsString {
     std::env::var_os("RUSTC").filter(|name| !name.is_empty()).unwrap_or_else(|| "rustc".into())
 }

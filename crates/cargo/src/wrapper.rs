@@ -49,7 +49,7 @@ pub fn run_if_asked() -> Option<ExitCode> {
     })
 }
 
-/// What cannot work, in one line.
+/// Returns what cannot work, in one line.
 fn refusal(words: &[OsString]) -> Option<&'static str> {
     let asks = |what: &str| words.iter().any(|word| word.to_string_lossy().contains(what));
     match () {
@@ -63,12 +63,12 @@ fn refusal(words: &[OsString]) -> Option<&'static str> {
     }
 }
 
-/// Whether this compiles a crate of the program, and not something that runs while it is built.
+/// Returns true if this compiles a crate of the program, and not something that runs while it is built.
 fn is_instrumented(words: &[OsString], crate_name: &str) -> bool {
     value(words, "--target").is_some() && value(words, "--crate-name").is_some_and(|name| name == crate_name)
 }
 
-/// The value of an option, in either form.
+/// Returns the value of an option, in either form.
 fn value<'w>(words: &'w [OsString], option: &str) -> Option<&'w OsStr> {
     let mut words = words.iter();
     while let Some(word) = words.next() {

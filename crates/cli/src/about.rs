@@ -24,7 +24,8 @@ fn date() -> String {
     humantime::format_rfc3339_seconds(time).to_string().replace('T', " ").replace('Z', " UTC")
 }
 
-/// The commit that is checked out here, read from git's own files: starting git would run what the project configures.
+/// Returns the commit that is checked out here, read from git's own files: starting git would run what the project
+/// configures.
 fn commit(here: &Path) -> Option<String> {
     let git = here.ancestors().map(|directory| directory.join(".git")).find(|git| git.exists())?;
     let git = match fs::read_to_string(&git) {
@@ -43,7 +44,7 @@ fn commit(here: &Path) -> Option<String> {
     short(packed.lines().find_map(|line| line.strip_suffix(name))?)
 }
 
-/// The beginning of a hash.
+/// Returns the beginning of a hash.
 fn short(hash: &str) -> Option<String> {
     let hash = hash.trim();
     let is_hash = hash.len() >= 40 && hash.bytes().all(|letter| letter.is_ascii_hexdigit());

@@ -178,7 +178,7 @@ enum Takes {
     Value,
 }
 
-/// The options of a command by their long names, and whether they take a value.
+/// Returns the options of a command by their long names, and whether they take a value.
 fn options(command: &clap::Command) -> impl Iterator<Item = (String, Takes)> {
     let takes = |argument: &clap::Arg| match argument.get_action() {
         ArgAction::Set | ArgAction::Append

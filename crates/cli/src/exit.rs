@@ -23,7 +23,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The status of another program, passed through.
+    /// Returns the status of another program, passed through.
     pub fn of(status: ExitStatus) -> Self {
         Self::Status(u8::try_from(status.code().unwrap_or(1)).unwrap_or(1))
     }
@@ -79,7 +79,7 @@ impl std::fmt::Display for Advice {
 
 impl std::error::Error for Advice {}
 
-/// An error with one line of advice.
+/// Returns an error with one line of advice.
 pub fn advise(message: impl Into<String>, help: impl Into<String>) -> anyhow::Error {
     Advice { message: message.into(), help: help.into() }.into()
 }

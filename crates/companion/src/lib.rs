@@ -29,14 +29,14 @@ unsafe extern "C" {
     fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
 }
 
-/// The address of a function of the runtime, if the program is linked with it.
+/// Returns the address of a function of the runtime, if the program is linked with it.
 fn find(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: a null handle means the default search order on Linux; the name is a C string.
     let symbol = unsafe { dlsym(std::ptr::null_mut(), name.as_ptr()) };
     (!symbol.is_null()).then_some(symbol)
 }
 
-/// Whether RaceHunter controls the threads of this process.
+/// Returns true if RaceHunter controls the threads of this process.
 #[must_use]
 pub fn is_hunting() -> bool {
     find(c"racehunter_on_start").is_some() && std::env::var_os("RACEHUNTER_SERVER").is_some()

@@ -237,7 +237,7 @@ impl Parser {
     }
 }
 
-/// Whether these words make the linker refuse a shared library with undefined symbols.
+/// Returns true if these words make the linker refuse a shared library with undefined symbols.
 fn forbids_undefined(linker: &[String]) -> bool {
     let mut forbidden = false;
     for (index, word) in linker.iter().enumerate() {

@@ -75,12 +75,13 @@ const SEPARATE: &[&str] = &[
     "-exported_symbols_list",
 ];
 
-/// Whether the argument after this one is its value.
+/// Returns true if the argument after this one is its value.
 pub fn takes_value(argument: &str) -> bool {
     SEPARATE.contains(&argument)
 }
 
-/// Whether the option asks the compiler about itself; it then compiles nothing, whatever the other arguments are.
+/// Returns true if the option asks the compiler about itself; it then compiles nothing, whatever the other arguments
+/// are.
 pub fn is_query(argument: &str) -> bool {
     matches!(
         argument,
@@ -101,7 +102,7 @@ pub enum Input {
     Object,
 }
 
-/// The type of a file, by the language that `-x` gave or by its name.
+/// Returns the type of a file, by the language that `-x` gave or by its name.
 pub fn input(file: &str, language: Option<&str>) -> Input {
     match language {
         Some("none") | None => by_name(file),

@@ -10,8 +10,8 @@ use crate::CompileError;
 /// Response files may name others; more than this is a cycle.
 const MAX_DEPTH: u32 = 16;
 
-/// The arguments with every `@file` replaced by what the file says. A file that does not exist is, as for clang, an
-/// argument that begins with `@`.
+/// Returns the arguments with every `@file` replaced by what the file says. A file that does not exist is, as for
+/// clang, an argument that begins with `@`.
 pub fn expand(arguments: &[OsString]) -> Result<Vec<OsString>, CompileError> {
     let mut expanded = Vec::with_capacity(arguments.len());
     expand_into(arguments, 0, &mut expanded)?;

@@ -18,7 +18,7 @@ pub(crate) struct Cause {
     pub(crate) steps: Vec<usize>,
 }
 
-/// The cause of a finding, if the log tells it.
+/// Returns the cause of a finding, if the log tells it.
 pub(crate) fn of(places: &Places<'_>, finding: &Finding, steps: &[Done]) -> Option<Cause> {
     match finding.kind {
         Kind::DataRace => race(finding),
@@ -36,7 +36,7 @@ fn name(finding: &Finding, site: &Site) -> Option<String> {
     Some(Threads::short(ThreadId(u32::try_from(number).ok()?)))
 }
 
-/// Which locks the two threads of a race hold.
+/// Returns which locks the two threads of a race hold.
 fn race(finding: &Finding) -> Option<Cause> {
     let [first, second] = finding.sites.as_slice() else { return None };
     // Of an access that is not in the log, the locks are not known.
@@ -58,7 +58,7 @@ fn race(finding: &Finding) -> Option<Cause> {
     Some(Cause { sentence, steps: Vec::new() })
 }
 
-/// The step of a site.
+/// Returns the step of a site.
 fn step_of(steps: &[Done], site: &Site) -> Option<usize> {
     let is_it = |done: &Done| done.step.event == site.event && done.step.path == site.thread;
     let is_free = |done: &Done| (done.step.what == "free") == (site.access == "free");
@@ -84,7 +84,7 @@ fn number(step: usize) -> u64 {
     step as u64 + 1
 }
 
-/// The signal that came too early.
+/// Returns the signal that came too early.
 fn lost_wakeup(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
     let waiting = waiters(places.execution);
     let (waiter, (signal, wait)) = waiting.iter().find_map(|waiter| Some((waiter, lost_signal(places, waiter)?)))?;
@@ -106,15 +106,15 @@ fn lost_wakeup(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
     Some(Cause { sentence, steps: vec![signal_step, wait_step] })
 }
 
-/// Where in the log a thread is woken by a signal of a condition variable, after a place in it.
+/// Returns where in the log a thread is woken by a signal of a condition variable, after a place in it.
 fn woken_after(places: &Places<'_>, signal: usize, condition: u64) -> Option<usize> {
     let is_woken = |event: Event| matches!(event, Event::WaitEnd { condition: of, reason: WaitEndReason::Signalled, .. } if of.0 == condition);
     let after = entries(&places.execution.records[signal..]).position(|entry| is_woken(entry.event()))?;
     Some(signal + after)
 }
 
-/// A thread that waits for something while it holds what another one waits for; or for what no thread has ever signalled. Threads that
-/// wait in a cycle are in the message.
+/// Returns a thread that waits for something while it holds what another one waits for; or for what no thread has ever
+/// signalled. Threads that wait in a cycle are in the message.
 fn stuck(places: &Places<'_>) -> Option<Cause> {
     let waiting = waiters(places.execution);
     let waits_for = |waiter: &Waiter<'_>| places.waiting(&waiter.on, waiter.entry).1.object;
@@ -156,7 +156,7 @@ impl Touch<'_> {
     }
 }
 
-/// All accesses to what the failure is about, in order.
+/// Returns all accesses to what the failure is about, in order.
 fn touches<'e>(places: &Places<'e>, steps: &[Done]) -> Vec<Touch<'e>> {
     let topic = places.topic.borrow();
     let records = &places.execution.records;
@@ -168,12 +168,12 @@ fn touches<'e>(places: &Places<'e>, steps: &[Done]) -> Vec<Touch<'e>> {
     steps.iter().enumerate().filter_map(touch).collect()
 }
 
-/// The thread that failed.
+/// Returns the thread that failed.
 fn failed(places: &Places<'_>) -> Option<ThreadId> {
     places.execution.thread_states().next().map(|(entry, _)| entry.thread())
 }
 
-/// Whether a thread is preempted after one of its steps, and before or at a later one.
+/// Returns true if a thread is preempted after one of its steps, and before or at a later one.
 fn is_preempted_between(steps: &[Done], first: usize, last: usize) -> bool {
     let thread = steps[last].step.thread;
     (first + 1..=last).any(|at| steps[at].step.preempted && steps[at - 1].step.thread == thread)

@@ -15,7 +15,7 @@ pub(crate) struct Waiter<'e> {
     pub(crate) on: Blockage,
 }
 
-/// The threads that wait at the end of an execution.
+/// Returns the threads that wait at the end of an execution.
 pub(crate) fn waiters(execution: &Execution) -> Vec<Waiter<'_>> {
     execution.thread_states().filter_map(|(entry, on)| on.map(|on| Waiter { entry, on })).collect()
 }
@@ -45,7 +45,7 @@ pub(crate) fn describe(places: &Places<'_>, finding: &mut Finding) -> Option<Cul
     execution.entries().next_back().and_then(|entry| Culprit::state(entry.number()))
 }
 
-/// What each thread of a cycle has, and what it waits for.
+/// Returns what each thread of a cycle has, and what it waits for.
 fn links(places: &Places<'_>, waiting: &[Waiter<'_>], cycle: &[ThreadId]) -> Vec<Link> {
     let waiter_of = |thread: ThreadId| waiting.iter().find(|waiter| waiter.entry.thread() == thread);
     let before = cycle.iter().cycle().skip(cycle.len() - 1);
@@ -67,8 +67,9 @@ fn links(places: &Places<'_>, waiting: &[Waiter<'_>], cycle: &[ThreadId]) -> Vec
         .collect()
 }
 
-/// A signal that woke no one: the condition variable on which a thread waits was signalled by another thread before the
-/// wait began, and never after. Returns where in the log the last such signal is, and the beginning of the wait.
+/// Returns a signal that woke no one: the condition variable on which a thread waits was signalled by another thread
+/// before the wait began, and never after. Returns where in the log the last such signal is, and the beginning of the
+/// wait.
 pub(crate) fn lost_signal(places: &Places<'_>, waiter: &Waiter<'_>) -> Option<(usize, usize)> {
     if waiter.on.wait != Wait::Condition {
         return None;
@@ -85,13 +86,13 @@ pub(crate) fn lost_signal(places: &Places<'_>, waiter: &Waiter<'_>) -> Option<(u
     Some((signal, began))
 }
 
-/// Whether nothing has ever signalled the condition variable on which a thread waits.
+/// Returns true if nothing has ever signalled the condition variable on which a thread waits.
 pub(crate) fn is_never_signalled(places: &Places<'_>, waiter: &Waiter<'_>) -> bool {
     let awaited = Address(waiter.on.object);
     waiter.on.wait == Wait::Condition && !places.execution.entries().any(|entry| signalled(&entry) == Some(awaited))
 }
 
-/// The condition variable that an entry signals.
+/// Returns the condition variable that an entry signals.
 fn signalled(entry: &Entry<'_>) -> Option<Address> {
     match entry.event() {
         Event::Signal { condition } | Event::Broadcast { condition } => Some(condition),
@@ -99,7 +100,7 @@ fn signalled(entry: &Entry<'_>) -> Option<Address> {
     }
 }
 
-/// Where in the log the last wait of a thread on a condition variable began.
+/// Returns where in the log the last wait of a thread on a condition variable began.
 fn wait_of(places: &Places<'_>, waiter: &Waiter<'_>) -> Option<usize> {
     let (awaited, thread) = (Address(waiter.on.object), waiter.entry.thread());
     places.execution.entries().rposition(|entry| {
@@ -144,8 +145,8 @@ fn cycle(waiting: &[Waiter<'_>]) -> Vec<ThreadId> {
     Vec::new()
 }
 
-/// The lock that a thread waits for, if the source has a name for it: a function that locks what it is given is the place of many
-/// deadlocks.
+/// Returns the lock that a thread waits for, if the source has a name for it: a function that locks what it is given is
+/// the place of many deadlocks.
 pub(crate) fn lock_of(site: &Site) -> Option<String> {
     let named = |name: &&String| name.chars().all(|letter| letter.is_alphanumeric() || "_.:[]".contains(letter));
     let waiting = site.waits_for.as_ref().filter(|_| site.access == "lock")?;

@@ -38,7 +38,7 @@ fn translate(symbols: &Symbols, escaped: &Escaped) -> Option<Uncontrolled> {
     })
 }
 
-/// What it is; `None` for what a claim only assumes.
+/// Returns what it is; `None` for what a claim only assumes.
 fn gap(symbols: &Symbols, escaped: &Escaped) -> Option<Gap> {
     Some(match escaped.what {
         Escape::Unseen if escaped.object & VARIES != 0 => Gap::Random,
@@ -83,7 +83,8 @@ fn gap(symbols: &Symbols, escaped: &Escaped) -> Option<Gap> {
     })
 }
 
-/// Whether threads may order each other by what escaped, so that the detector takes ordered accesses for a race.
+/// Returns true if threads may order each other by what escaped, so that the detector takes ordered accesses for a
+/// race.
 pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> bool {
     match what {
         what if what.is_assumption() => false,
@@ -102,7 +103,7 @@ pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> b
 /// Set in the description of a call whose result differs from execution to execution, whatever its effect is else.
 const VARIES: u64 = 1 << 62;
 
-/// The effect and the name of a call that is not seen.
+/// Returns the effect and the name of a call that is not seen.
 fn described(symbols: &Symbols, escaped: &Escaped) -> Option<(Effect, String)> {
     let (effect, name) = symbols.unseen(escaped.object & !VARIES)?;
     Some((Effect::from_byte(effect)?, name))

@@ -191,7 +191,7 @@ impl Explainer<'_> {
         Ok(Some(finding))
     }
 
-    /// A bug of an execution that ran freely, and that no execution under control has shown: as it was seen.
+    /// Returns a bug of an execution that ran freely, and that no execution under control has shown: as it was seen.
     #[must_use]
     pub fn seen(&self, unreplayable: &Execution, bug: &Bug, execution: u64) -> Finding {
         let mut finding = self.describe(unreplayable, bug);
@@ -271,7 +271,7 @@ impl Explainer<'_> {
         run_one(executor, &Plan { explain: Some(watch.unwrap_or_default()), allocations, ..plan.clone() })
     }
 
-    /// The finding of an explained execution; what only the campaign knows is left open.
+    /// Returns the finding of an explained execution; what only the campaign knows is left open.
     fn describe(&self, execution: &Execution, bug: &Bug) -> Finding {
         let threads = Threads::of(execution, self.symbols);
         let places = Places {
@@ -338,12 +338,13 @@ impl Explainer<'_> {
     }
 }
 
-/// Whether a source of a finding is not there.
+/// Returns true if a source of a finding is not there.
 fn is_gone(finding: &Finding) -> bool {
     finding.sites.iter().any(|site| !site.file.is_empty() && !std::path::Path::new(&site.file).is_file())
 }
 
-/// Whether a finding about memory is a known one, as far as that shows without the names of variables, which are part of the id.
+/// Returns true if a finding about memory is a known one, as far as that shows without the names of variables, which
+/// are part of the id.
 fn is_at_the_same_places(finding: &Finding, known: &Finding) -> bool {
     let name = |file: &str| file.rsplit('/').next().unwrap_or_default().to_owned();
     let places = |of: &Finding| -> Vec<(String, u32, String, String)> {
@@ -471,12 +472,12 @@ fn describe_crash(places: &Places<'_>, signal: u32, code: CodeAddress, finding: 
     Culprit::state(entry.number())
 }
 
-/// The execution in which nothing is preempted.
+/// Returns the execution in which nothing is preempted.
 fn reference(executor: &mut dyn Executor, plan: &Plan) -> Result<Execution, ExecutorError> {
     run_one(executor, &Plan { spurious: plan.spurious, ..Plan::default() })
 }
 
-/// A program whose status or output depends on the schedule: the last place that was seen stands for its end.
+/// Returns a program whose status or output depends on the schedule: the last place that was seen stands for its end.
 fn describe_end(places: &Places<'_>, kind: racehunter_finding::Kind, finding: &mut Finding) -> Option<Culprit> {
     finding.kind = kind;
     finding.message = match (kind, &places.execution.outcome) {
@@ -493,7 +494,7 @@ fn describe_end(places: &Places<'_>, kind: racehunter_finding::Kind, finding: &m
     None
 }
 
-/// Whether the status of an execution is that of the program's client.
+/// Returns true if the status of an execution is that of the program's client.
 fn client_failed(execution: &Execution) -> bool {
     execution.escapes().iter().any(|&(what, _, status)| what == Escape::Client && status != 0)
 }
@@ -527,7 +528,7 @@ fn compare(execution: &Execution, reference: &Execution, bug: &Bug, finding: &mu
     }
 }
 
-/// The end of what the program wrote: where a test says what failed.
+/// Returns the end of what the program wrote: where a test says what failed.
 fn last_lines(output: &[u8]) -> Vec<String> {
     const LINES: usize = 8;
     const LETTERS: usize = 200;

@@ -32,7 +32,7 @@ pub(crate) struct Meeting {
     pub preemptions: u64,
 }
 
-/// Whether something that was not seen in this execution may have ordered the two accesses of a race.
+/// Returns true if something that was not seen in this execution may have ordered the two accesses of a race.
 pub(crate) fn is_needed(symbols: &Symbols, execution: &Execution, bug: &Bug, infers: bool) -> bool {
     let Bug::Race(first, second) = *bug else { return false };
     let may_order = execution.escapes().iter().any(|&(what, _, object)| may_synchronise(symbols, what, object));

@@ -10,7 +10,7 @@ use racehunter_log::{
 use racehunter_report::messages;
 use racehunter_symbols::source::Access;
 
-/// The race between these two places.
+/// Returns the race between these two places.
 pub(crate) fn find(execution: &Execution, first: CodeAddress, second: CodeAddress) -> Option<Race> {
     execution.races().into_iter().find(|race| {
         let (a, b) = (race.first.code, race.second.code);
@@ -39,14 +39,14 @@ impl Side<'_> {
         self.seen.access.is_free()
     }
 
-    /// Whether an operation uses or destroys the synchronisation object that this side is about: for the detector that is
-    /// an access to the beginning of its memory.
+    /// Returns true if an operation uses or destroys the synchronisation object that this side is about: for the
+    /// detector that is an access to the beginning of its memory.
     fn is_about(&self, event: &Event) -> bool {
         event.synchronisation().is_some_and(|object| object.0 & !3 == self.address() & !3)
     }
 }
 
-/// Both sides of the race between these two places, and what was logged before.
+/// Returns both sides of the race between these two places, and what was logged before.
 fn pair<'e>(
     places: &Places<'e>,
     first: CodeAddress,
@@ -97,8 +97,8 @@ fn first_site(places: &Places<'_>, earlier: Side<'_>, before: &[Record]) -> Site
     }
 }
 
-/// How many bytes an access in the log is about, 0 for the end of a block and for what is no access to the program. The
-/// detector knows those in one of its cells only.
+/// Returns how many bytes an access in the log is about, 0 for the end of a block and for what is no access to the
+/// program. The detector knows those in one of its cells only.
 fn bytes(event: &Event) -> u32 {
     match event {
         Event::Access(access) if access.mode != AccessMode::Free => u32::try_from(access.size).unwrap_or(u32::MAX),
@@ -106,7 +106,7 @@ fn bytes(event: &Event) -> u32 {
     }
 }
 
-/// The later access of a pair.
+/// Returns the later access of a pair.
 fn second_site(places: &Places<'_>, later: Side<'_>) -> Site {
     let is_it = |entry: &Entry<'_>, event: &Event| {
         entry.number() == later.entry.number()

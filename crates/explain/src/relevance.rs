@@ -35,7 +35,7 @@ impl Topic {
         }
     }
 
-    /// Whether an access is to the memory.
+    /// Returns true if an access is to the memory.
     pub(crate) fn has(&self, access: &Access) -> bool {
         let (start, end) = (access.address.0, access.address.0.saturating_add(access.size.max(1)));
         self.memory.iter().any(|range| start < range.end && range.start < end)
@@ -126,7 +126,7 @@ fn without_middles(accesses: &[usize], thread: impl Fn(usize) -> u32) -> Vec<usi
     accesses.chunk_by(|&one, &next| thread(one) == thread(next)).flat_map(shorter).collect()
 }
 
-/// The steps to keep: those that matter, and as many of the last ones as there is room for.
+/// Returns the steps to keep: those that matter, and as many of the last ones as there is room for.
 pub(crate) fn kept(steps: Vec<Done>) -> Vec<Step> {
     let mut room = MOST;
     let mut kept = vec![false; steps.len()];

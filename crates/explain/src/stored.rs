@@ -12,7 +12,7 @@ pub fn stored_switches(switches: &[Switch]) -> Vec<ScheduledSwitch> {
     switches.iter().map(stored).collect()
 }
 
-/// The schedule of a plan, to be stored.
+/// Returns the schedule of a plan, to be stored.
 pub(crate) fn schedule(plan: &Plan) -> Schedule {
     let switches = stored_switches(&plan.switches);
     let stop_after = Some(plan.max_events).filter(|&events| events < Plan::default().max_events);
@@ -29,7 +29,7 @@ pub(crate) fn schedule(plan: &Plan) -> Schedule {
     Schedule { switches, spurious: plan.spurious, stop_after, held, patience }
 }
 
-/// The plan that follows a stored schedule.
+/// Returns the plan that follows a stored schedule.
 #[must_use]
 pub fn plan_of(schedule: &Schedule) -> Plan {
     let switch = |&ScheduledSwitch { at, to, from, code }: &ScheduledSwitch| Switch {

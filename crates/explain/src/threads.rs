@@ -58,7 +58,7 @@ impl Threads {
         }
     }
 
-    /// All of them, for the finding.
+    /// Returns all of them, for the finding.
     pub(crate) fn all(&self) -> Vec<racehunter_finding::Thread> {
         let plain =
             |thread: &Thread| racehunter_finding::Thread { path: thread.path.clone(), entry: thread.entry.clone() };
@@ -70,7 +70,7 @@ impl Threads {
         self.known.get(number.index()).map_or_else(|| format!("thread {number}"), |thread| thread.path.clone())
     }
 
-    /// The name that it was given, else the function that it started with, empty when unknown.
+    /// Returns the name that it was given, else the function that it started with, empty when unknown.
     pub(crate) fn entry(&self, number: ThreadId) -> String {
         self.known.get(number.index()).map_or_else(String::new, |thread| thread.entry.clone())
     }
@@ -90,7 +90,7 @@ impl Threads {
     }
 }
 
-/// The name that the program has given to a thread, if it can be read.
+/// Returns the name that the program has given to a thread, if it can be read.
 fn given_name(bytes: &[u8; 16]) -> Option<String> {
     let name = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
     let text = String::from_utf8_lossy(name);
@@ -98,7 +98,7 @@ fn given_name(bytes: &[u8; 16]) -> Option<String> {
     is_readable.then(|| text.into_owned())
 }
 
-/// A function without its parameters. A lambda inside of it is named as such.
+/// Returns a function without its parameters. A lambda inside of it is named as such.
 fn short_name(function: &str) -> String {
     // `queue::tests::pops::{closure#0}::{closure#1}`, in Rust: the function that has the closure says most.
     if let Some((outer, _)) = function.split_once("::{closure") {

@@ -20,7 +20,7 @@ impl Numbers {
         }) + 1
     }
 
-    /// Whether any was needed.
+    /// Returns true if any was needed.
     pub(crate) fn is_used(&self) -> bool {
         !self.0.borrow().is_empty()
     }
@@ -42,7 +42,7 @@ impl Noted {
     }
 }
 
-/// What an access read or wrote, by the entries after it in the log.
+/// Returns what an access read or wrote, by the entries after it in the log.
 pub(crate) fn value(places: &Places<'_>, entry: Entry<'_>, after: &[Record]) -> Option<Value> {
     let access = entry.access()?;
     let is_its = |other: &Entry<'_>| (other.number(), other.thread()) == (entry.number(), entry.thread());
@@ -64,7 +64,7 @@ pub(crate) fn value(places: &Places<'_>, entry: Entry<'_>, after: &[Record]) -> 
     if after.is_none() && (writes || before.is_none()) { None } else { Some(Value { before, after }) }
 }
 
-/// The first bytes of an access to `size` of them, if there is a way to write them.
+/// Returns the first bytes of an access to `size` of them, if there is a way to write them.
 fn shown(places: &Places<'_>, bytes: &[u8], size: u64, form: Option<&Form>) -> Option<String> {
     let is_whole = bytes.len() as u64 == size;
     match form {
@@ -114,7 +114,7 @@ fn part(places: &Places<'_>, bytes: &[u8], part: &Part) -> String {
     number(places, bits, part.bits as u32, Some(&part.form))
 }
 
-/// A text in quotes, as far as it is known.
+/// Returns a text in quotes, as far as it is known.
 fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|byte| *byte == 0);
     let shown = &bytes[..end.unwrap_or(bytes.len()).min(LONGEST)];
@@ -122,7 +122,7 @@ fn text(bytes: &[u8]) -> String {
     format!("\"{}\"{dots}", shown.escape_ascii())
 }
 
-/// A number of sixteen bytes.
+/// Returns a number of sixteen bytes.
 fn wide(bytes: [u8; 16], form: &Form) -> Option<String> {
     match form {
         Form::Signed => Some(i128::from_le_bytes(bytes).to_string()),
@@ -131,7 +131,7 @@ fn wide(bytes: [u8; 16], form: &Form) -> Option<String> {
     }
 }
 
-/// A number of `count` bits.
+/// Returns a number of `count` bits.
 fn number(places: &Places<'_>, bits: u64, count: u32, form: Option<&Form>) -> String {
     let signed = sign_extended(bits, count);
     match form {
@@ -153,7 +153,7 @@ fn number(places: &Places<'_>, bits: u64, count: u32, form: Option<&Form>) -> St
     }
 }
 
-/// Where the memory of a process is on this machine; numbers are rarely there.
+/// Returns where the memory of a process is on this machine; numbers are rarely there.
 fn looks_like_address(bits: u64, count: u32) -> bool {
     count == 64 && (1 << 42..1 << 47).contains(&bits)
 }

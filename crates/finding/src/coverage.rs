@@ -81,7 +81,7 @@ impl Figures {
     /// Bits of a number: what the paper calls `b`.
     const NUMBER: u64 = 64;
 
-    /// The paper's estimate for n threads, m accesses and k calls: n(n + 1)b/2 + m(3b + 2) + k(2b + 4).
+    /// Returns the paper's estimate for n threads, m accesses and k calls: n(n + 1)b/2 + m(3b + 2) + k(2b + 4).
     #[must_use]
     pub fn estimate(threads: u64, accesses: u64, calls: u64) -> u64 {
         let (n, m, k, b) = (threads, accesses, calls, Self::NUMBER);

@@ -16,7 +16,7 @@ macro_rules! gaps {
             /// All that have a name of their own.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// The name in JSON.
+            /// Returns the name in JSON.
             #[must_use]
             pub fn name(&self) -> &str {
                 match self {
@@ -25,7 +25,7 @@ macro_rules! gaps {
                 }
             }
 
-            /// The one that has this name.
+            /// Returns the one that has this name.
             #[must_use]
             pub fn named(name: &str) -> Self {
                 match name {
@@ -87,7 +87,8 @@ gaps! {
 }
 
 impl Gap {
-    /// Whether it is under control and not seen: the schedule was followed, but something in it may have gone unnoticed.
+    /// Returns true if it is under control and not seen: the schedule was followed, but something in it may have gone
+    /// unnoticed.
     #[must_use]
     pub const fn is_unseen(&self) -> bool {
         match self {

@@ -66,7 +66,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A finding of this kind, about which nothing else is known yet.
+    /// Returns a finding of this kind, about which nothing else is known yet.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
         Self {
@@ -90,13 +90,14 @@ impl Finding {
         }
     }
 
-    /// Whether an execution showed it. What is only suspected, from the code, has no schedule and cannot be replayed.
+    /// Returns true if an execution showed it. What is only suspected, from the code, has no schedule and cannot be
+    /// replayed.
     #[must_use]
     pub const fn was_executed(&self) -> bool {
         self.execution > 0 || self.replayed[1] > 0
     }
 
-    /// Whether it counts: for the exit code, and as an error.
+    /// Returns true if it counts: for the exit code, and as an error.
     #[must_use]
     pub const fn counts(&self) -> bool {
         self.confirmed && self.suppressed.is_none()
@@ -147,13 +148,13 @@ impl Kind {
         Self::Output,
     ];
 
-    /// Whether it is about accesses to memory, each of which is an event of its own.
+    /// Returns true if it is about accesses to memory, each of which is an event of its own.
     #[must_use]
     pub const fn is_about_memory(self) -> bool {
         matches!(self, Self::DataRace | Self::UseAfterFree | Self::DoubleFree | Self::Atomicity)
     }
 
-    /// The name in JSON and in `error[...]`.
+    /// Returns the name in JSON and in `error[...]`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -98,7 +98,7 @@ impl Code {
         code
     }
 
-    /// Where a site is: its function, and its instruction unless it is the entry.
+    /// Returns where a site is: its function, and its instruction unless it is the entry.
     pub(crate) fn site(&self, site: u32) -> Option<(Place, Option<u32>)> {
         *self.sites.get(site as usize)?
     }
@@ -107,7 +107,7 @@ impl Code {
         &self.modules[place.0 as usize].functions[place.1 as usize]
     }
 
-    /// A function as it is followed.
+    /// Returns a function as it is followed.
     pub(crate) fn routine(&self, place: Place) -> &Rc<Routine> {
         self.routines[place.0 as usize][place.1 as usize].get_or_init(|| {
             let number = self.entered.get();
@@ -132,7 +132,7 @@ impl Code {
 }
 
 impl Callee {
-    /// A function that is not part of the program, or not announced.
+    /// Returns a function that is not part of the program, or not announced.
     fn named(name: &str) -> Self {
         if tells_the_compiler(name) {
             Self::Compiler
@@ -146,7 +146,7 @@ impl Callee {
     }
 }
 
-/// How a symbol of a module is known to the whole program.
+/// Returns how a symbol of a module is known to the whole program.
 fn key(module: u32, symbol: &Symbol) -> (Option<u32>, &str) {
     ((symbol.linkage == Linkage::Internal).then_some(module), &symbol.name)
 }
@@ -198,23 +198,23 @@ impl Known {
         }
     }
 
-    /// Whether it has no frame on the shadow call stack.
+    /// Returns true if it has no frame on the shadow call stack.
     pub(crate) fn is_quiet(&self) -> bool {
         self.quiet
     }
 
-    /// Whether its activations can read memory, without an event, that others of the thread write.
+    /// Returns true if its activations can read memory, without an event, that others of the thread write.
     pub(crate) fn leaks(&self) -> bool {
         self.leaks || self.opaque
     }
 
-    /// Whether a local is only written and read, and only here.
+    /// Returns true if a local is only written and read, and only here.
     pub(crate) fn is_simple(&self, local: u32) -> bool {
         self.simple.binary_search(&local).is_ok()
     }
 }
 
-/// The name of the called function, if it has one.
+/// Returns the name of the called function, if it has one.
 fn called<'a>(module: &'a Module, call: &Instruction) -> &'a str {
     match call.operands.first() {
         Some(&Operand::Symbol(symbol, 0)) => module.symbol(symbol).map_or("", |symbol| &symbol.name),
@@ -222,7 +222,7 @@ fn called<'a>(module: &'a Module, call: &Instruction) -> &'a str {
     }
 }
 
-/// Whether calling a function of this name only informs the compiler.
+/// Returns true if calling a function of this name only informs the compiler.
 fn tells_the_compiler(name: &str) -> bool {
     const PREFIXES: [&str; 6] = [
         "llvm.lifetime.",
@@ -235,7 +235,7 @@ fn tells_the_compiler(name: &str) -> bool {
     PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Whether a function of this name only computes something from its arguments.
+/// Returns true if a function of this name only computes something from its arguments.
 fn computes(name: &str) -> bool {
     const NAMES: [&str; 31] = [
         "smax",
@@ -273,7 +273,7 @@ fn computes(name: &str) -> bool {
     name.strip_prefix("llvm.").and_then(|name| name.split('.').next()).is_some_and(|name| NAMES.contains(&name))
 }
 
-/// Whether an instruction is an event, or calls a function.
+/// Returns true if an instruction is an event, or calls a function.
 fn has_to_tell(module: &Module, instruction: &Instruction) -> bool {
     match instruction.operation {
         Operation::Call | Operation::Invoke { .. } => {
@@ -290,7 +290,7 @@ fn returns_twice(module: &Module, instruction: &Instruction) -> bool {
     matches!(kind, Some(SymbolKind::Function { attributes, .. }) if attributes.returns_twice)
 }
 
-/// What an address was computed from, as far as that is by offsets.
+/// Returns what an address was computed from, as far as that is by offsets.
 pub(crate) fn base_of<'a>(function: &'a Function, mut address: &'a Operand) -> &'a Operand {
     // Long enough for every real chain; the bound is against circles in code that is never reached.
     for _ in 0..64 {
@@ -304,7 +304,7 @@ pub(crate) fn base_of<'a>(function: &'a Function, mut address: &'a Operand) -> &
     address
 }
 
-/// The local that an address lies in.
+/// Returns the local that an address lies in.
 pub(crate) fn local_of(function: &Function, address: &Operand) -> Option<u32> {
     let Operand::Instruction(InstructionId(id)) = *base_of(function, address) else { return None };
     matches!(function.instructions.get(id as usize)?.operation, Operation::Local { .. }).then_some(id)

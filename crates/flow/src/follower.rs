@@ -47,7 +47,7 @@ impl Follower {
         Self { code: Code::new(modules), threads: Vec::new(), places: FxHashMap::default(), last: None, opaque: false }
     }
 
-    /// The code, and a thread.
+    /// Returns the code, and a thread.
     fn thread(&mut self, number: u32) -> (&Code, &mut Thread) {
         let at = match self.last {
             Some((last, at)) if last == number => at,
@@ -220,7 +220,7 @@ impl Thread {
 }
 
 impl Frame {
-    /// Whether what an instruction reads is followed.
+    /// Returns true if what an instruction reads is followed.
     fn follows(&self, code: &Code, step: Step) -> bool {
         let is_here = self.followed && step.site.and_then(|site| code.site(site)) == Some((self.place, Some(self.at)));
         is_here

@@ -30,17 +30,17 @@ pub(crate) struct Lost;
 const FURTHEST: u32 = 1_000_000;
 
 impl Frame {
-    /// The instruction. (The routine is that of the frame; code that continues for a while has it at hand.)
+    /// Returns the instruction. (The routine is that of the frame; code that continues for a while has it at hand.)
     fn now<'r>(&self, routine: &'r Routine) -> Result<&'r Step, Lost> {
         routine.steps.get(self.at as usize).ok_or(Lost)
     }
 
-    /// What the instruction does.
+    /// Returns what the instruction does.
     pub(crate) fn action(&self) -> Result<Action, Lost> {
         self.now(&self.routine).map(|step| step.action)
     }
 
-    /// What a value is made of.
+    /// Returns what a value is made of.
     pub(crate) fn held(&self, source: Source) -> &Set {
         self.values.get(source.value()).unwrap_or(&Set::Empty)
     }
@@ -57,7 +57,7 @@ impl Frame {
         self.routine.sources(sources).iter().fold(Set::Empty, |set, &source| set.and(self.held(source), decided))
     }
 
-    /// The arguments of the call that it has reached, of a function of the program.
+    /// Returns the arguments of the call that it has reached, of a function of the program.
     pub(crate) fn arguments(&self) -> &[Source] {
         match self.action() {
             Ok(Action::Call { operands, .. }) => self.routine.sources(operands),
@@ -108,7 +108,8 @@ impl Frame {
         Err(Lost)
     }
 
-    /// Whether the next thing that the activation does is a call of this function, once the instruction is done.
+    /// Returns true if the next thing that the activation does is a call of this function, once the instruction is
+    /// done.
     fn leads_to_call(&self, routine: &Routine, place: Place) -> bool {
         let mut at = self.at;
         for number in 0..FURTHEST {
@@ -254,7 +255,7 @@ impl Frame {
     }
 }
 
-/// Where a switch continues with a value.
+/// Returns where a switch continues with a value.
 fn case(function: &Function, at: u32, value: u64) -> Result<BlockId, Lost> {
     let instruction = function.instructions.get(at as usize).ok_or(Lost)?;
     let (Operation::Switch, [of, Operand::Block(default), cases @ ..]) =

@@ -38,7 +38,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// Whether it calls code that is not known, which would have been said.
+    /// Returns true if it calls code that is not known, which would have been said.
     pub(crate) fn is_outside(&self) -> bool {
         self.sited && matches!(self.action, Action::Call { callee, .. } if !callee.is_own())
     }
@@ -52,7 +52,7 @@ pub(crate) struct Source(u32);
 impl Source {
     const NOTHING: Self = Self(u32::MAX);
 
-    /// The number of the value.
+    /// Returns the number of the value.
     pub(crate) fn value(self) -> usize {
         self.0 as usize
     }
@@ -147,7 +147,7 @@ pub(crate) struct Move {
 }
 
 impl Action {
-    /// The operands of an instruction that may be an event without being one of the accesses above.
+    /// Returns the operands of an instruction that may be an event without being one of the accesses above.
     pub(crate) fn operands(self) -> Option<Sources> {
         match self {
             Self::Unite(operands) | Self::Decide(operands) | Self::Call { operands, .. } => Some(operands),
@@ -209,7 +209,7 @@ impl Routine {
         }
     }
 
-    /// The operands that can be made of reads.
+    /// Returns the operands that can be made of reads.
     fn collect(&mut self, function: &Function, operands: &[Operand]) -> Sources {
         let begin = self.sources.len() as u32;
         for operand in operands {
@@ -349,19 +349,19 @@ impl Routine {
         self.blocks.push(Block { first, ways, has_phis: phis().next().is_some() });
     }
 
-    /// Whether a call can be one of this function.
+    /// Returns true if a call can be one of this function.
     pub(crate) fn calls(&self, called: Called, place: Place) -> bool {
         let Called::Own { first, count } = called else { return false };
         self.callees[first as usize..][..usize::from(count)].contains(&place)
     }
 
-    /// The first instruction of a block.
+    /// Returns the first instruction of a block.
     pub(crate) fn first(&self, block: u32) -> Option<u32> {
         self.blocks.get(block as usize).map(|block| block.first)
     }
 
-    /// What the phis of a block take when it is entered from where an instruction is, and whether all must be read
-    /// before any of them changes. `None` if it cannot be entered from there.
+    /// Returns what the phis of a block take when it is entered from where an instruction is, and whether all must be
+    /// read before any of them changes. `None` if it cannot be entered from there.
     pub(crate) fn moves(&self, block: u32, from: u32) -> Option<(&[Move], bool)> {
         let block = self.blocks.get(block as usize)?;
         if !block.has_phis {
@@ -373,7 +373,7 @@ impl Routine {
     }
 }
 
-/// Whether this many bytes are all of a local.
+/// Returns true if this many bytes are all of a local.
 fn is_whole(local: &Instruction, bytes: u64) -> bool {
     let one = [Operand::Integer(1)];
     matches!(local.operation, Operation::Local { bytes: all } if all == bytes) && local.operands[..] == one

@@ -63,7 +63,7 @@ impl Decided {
 }
 
 impl Set {
-    /// One read, which has at least one event.
+    /// Returns one read, which has at least one event.
     pub(crate) fn of(Read { first, count }: Read) -> Self {
         Self::One { first, count }
     }
@@ -90,7 +90,7 @@ impl Set {
         (0..self.len()).map_while(|at| self.get(at))
     }
 
-    /// The reads that have not decided yet.
+    /// Returns the reads that have not decided yet.
     pub(crate) fn reads(&self, decided: &Decided) -> impl Iterator<Item = Read> {
         self.all().filter(|&read| !decided.contains(read))
     }
@@ -104,7 +104,8 @@ impl Set {
         }
     }
 
-    /// The union with another set. When it has too many reads, they are given out as such that decide, and it is empty.
+    /// Returns the union with another set. When it has too many reads, they are given out as such that decide, and it
+    /// is empty.
     pub(crate) fn and(self, other: &Self, decided: &mut Decided) -> Self {
         match (&self, other) {
             (_, Self::Empty) => return self,

@@ -16,7 +16,7 @@ pub(crate) struct Member {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// An archive of these files. Files whose name or size does not fit are left out.
+/// Returns an archive of these files. Files whose name or size does not fit are left out.
 pub(crate) fn write(members: &[Member]) -> Vec<u8> {
     let mut out = Vec::new();
     for member in members.iter().filter(|member| member.name.len() < 100 && member.bytes.len() <= LARGEST) {
@@ -46,7 +46,7 @@ fn header(member: &Member) -> [u8; BLOCK] {
     header
 }
 
-/// The plain files of an archive, or nothing when it is damaged.
+/// Returns the plain files of an archive, or nothing when it is damaged.
 pub(crate) fn read(mut bytes: &[u8]) -> Option<Vec<Member>> {
     let mut members = Vec::new();
     loop {
@@ -72,7 +72,7 @@ pub(crate) fn read(mut bytes: &[u8]) -> Option<Vec<Member>> {
     }
 }
 
-/// An octal number, up to what ends it.
+/// Returns an octal number, up to what ends it.
 fn number(field: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(field).ok()?.trim_matches([' ', '\0']);
     u64::from_str_radix(text, 8).ok()

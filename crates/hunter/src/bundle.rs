@@ -75,7 +75,7 @@ pub struct Unpacked {
 }
 
 impl Unpacked {
-    /// Where its files are.
+    /// Returns where its files are.
     #[must_use]
     pub fn directory(&self) -> &Path {
         self.directory.path()

@@ -41,19 +41,19 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The campaign of a program with these options.
+    /// Returns the campaign of a program with these options.
     pub(crate) fn new(subject: &Subject, options: Vec<String>) -> Self {
         let Subject { path, arguments, input, client } = subject.clone();
         Self { program: path, arguments, input, client, options }
     }
 
-    /// The program, as it is run.
+    /// Returns the program, as it is run.
     pub(crate) fn subject(&self) -> Subject {
         let Self { program, arguments, input, client, .. } = self.clone();
         Subject { path: program, arguments, input, client }
     }
 
-    /// A number for the campaign and one of its parts.
+    /// Returns a number for the campaign and one of its parts.
     fn number(&self, part: Part) -> u64 {
         let part = part.to_string();
         let input = self.input.as_deref().map_or(&b""[..], |input| input.as_os_str().as_bytes());
@@ -99,12 +99,12 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// What differs between the worlds of two parts.
+    /// Returns what differs between the worlds of two parts.
     pub(crate) fn world_differs(&self, other: &Self) -> Option<String> {
         self.world.difference(&other.world)
     }
 
-    /// What finished stages guarantee.
+    /// Returns what finished stages guarantee.
     pub fn claims(&self) -> Vec<Claim> {
         let claim = |(bound, words, everything, divided): &(Option<u32>, String, bool, bool)| Claim {
             bound: *bound,
@@ -115,7 +115,7 @@ impl Kept {
         self.claims.iter().map(claim).collect()
     }
 
-    /// Which part of the campaign.
+    /// Returns which part of the campaign.
     pub fn part(&self) -> Part {
         self.part.parse().unwrap_or_default()
     }
@@ -132,7 +132,7 @@ pub(crate) struct Reported {
     pub bounds: Vec<Bound>,
 }
 
-/// The directory of the campaigns.
+/// Returns the directory of the campaigns.
 pub fn directory(out: &Path) -> PathBuf {
     out.join("campaigns")
 }
@@ -162,7 +162,7 @@ const EVERY: Duration = Duration::from_secs(2);
 const SHARE: u32 = 10;
 
 impl Keeper {
-    /// The keeper of a campaign that begins now.
+    /// Returns the keeper of a campaign that begins now.
     pub(crate) fn new(hunt: &Hunt<'_>, identity: Identity, build: &str, world: World, clock: Clock) -> Self {
         let part = hunt.budget.part;
         let name = identity.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -183,7 +183,7 @@ impl Keeper {
         self.before + self.clock.since(self.began)
     }
 
-    /// What is kept of this campaign, and the state of its search behind it.
+    /// Returns what is kept of this campaign, and the state of its search behind it.
     pub(crate) fn open(&mut self) -> Result<(Kept, BufReader<File>), Error> {
         let program = self.identity.program.clone();
         let Some((kept, state)) = self.find()? else {
@@ -200,7 +200,7 @@ impl Keeper {
         Ok((kept, state))
     }
 
-    /// The file of this campaign. Earlier versions gave it another name, so what is in the others counts too.
+    /// Returns the file of this campaign. Earlier versions gave it another name, so what is in the others counts too.
     fn find(&self) -> Result<Option<(Kept, BufReader<File>)>, Error> {
         if self.path.exists() {
             return read(&self.path).map(Some);
@@ -224,7 +224,7 @@ impl Keeper {
         }
     }
 
-    /// When it is time to write again.
+    /// Returns when it is time to write again.
     pub(crate) fn due(&self) -> Instant {
         self.last + EVERY.max(self.took * SHARE)
     }
@@ -319,7 +319,7 @@ fn first_line(kept: &Kept) -> serde_json::Result<Vec<u8>> {
     Ok([start.as_bytes(), rest, b"\n"].concat())
 }
 
-/// Whether the first line of a file is as it was written.
+/// Returns true if the first line of a file is as it was written.
 fn is_whole(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(CHECKSUM.as_bytes()) else { return false };
     let (Some(sum), Some(content)) = (rest.get(..64), rest.get(66..)) else { return false };
@@ -346,7 +346,7 @@ pub fn read(path: &Path) -> Result<(Kept, BufReader<File>), Error> {
     Ok((serde_json::from_value(value).map_err(damaged)?, file))
 }
 
-/// The campaigns in a directory, the one that was written last at the end.
+/// Returns the campaigns in a directory, the one that was written last at the end.
 ///
 /// # Errors
 /// When there is no directory of campaigns.
@@ -362,7 +362,7 @@ pub fn all(out: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(paths.into_iter().map(|(_, path)| path).collect())
 }
 
-/// The words of a command line after `hunt`, without the one that asks to resume.
+/// Returns the words of a command line after `hunt`, without the one that asks to resume.
 #[must_use]
 pub fn words(line: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut options = true;
@@ -375,7 +375,7 @@ pub fn words(line: impl IntoIterator<Item = String>) -> Vec<String> {
         .collect()
 }
 
-/// The words of the last campaign, with `more` added: what comes later counts.
+/// Returns the words of the last campaign, with `more` added: what comes later counts.
 ///
 /// # Errors
 /// If the campaign does not exist or cannot be read.

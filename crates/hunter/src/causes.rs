@@ -20,8 +20,8 @@ impl Causes {
     }
 }
 
-/// What findings with the same cause have in common: the memory and where it is freed, the variable of a race, the locks of
-/// a cycle. Nothing when that is not known well enough.
+/// Returns what findings with the same cause have in common: the memory and where it is freed, the variable of a race,
+/// the locks of a cycle. Nothing when that is not known well enough.
 fn cause(finding: &Finding) -> Option<Vec<String>> {
     let kind = finding.kind.name().to_owned();
     let object = finding.object.as_ref();
@@ -63,7 +63,7 @@ fn allocation(frame: &Frame) -> String {
     format!("{}:{}", frame.file, frame.line)
 }
 
-/// The name of a variable without the numbers of elements.
+/// Returns the name of a variable without the numbers of elements.
 fn variable(name: &str) -> String {
     let mut out = String::new();
     let mut is_inside = false;

@@ -129,7 +129,7 @@ impl Confirmer<'_> {
         Ok(Tried::Shown(if is_new { vec![finding] } else { Vec::new() }))
     }
 
-    /// What an execution says about the prediction that it was to show.
+    /// Returns what an execution says about the prediction that it was to show.
     fn look(
         &mut self,
         recording: &Recording,
@@ -161,7 +161,7 @@ impl Confirmer<'_> {
         Ok(Tried::NotShown(reason, findings))
     }
 
-    /// The new findings of an execution. A bug that replays do not show is not one.
+    /// Returns the new findings of an execution. A bug that replays do not show is not one.
     fn findings(&mut self, execution: &Execution, observer: &mut dyn Observer) -> Result<Vec<Finding>, Error> {
         let repeat = execution.repeat();
         let mut findings = Vec::new();
@@ -189,7 +189,7 @@ impl Confirmer<'_> {
     }
 }
 
-/// Where the program stopped following, in terms of the trace.
+/// Returns where the program stopped following, in terms of the trace.
 fn divergence(recording: &Recording, schedule: &Schedule, at: u64) -> NotShown {
     let trace = &recording.trace;
     let instead_of = schedule.event_at(at).map(|event| {

@@ -12,7 +12,7 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
     })
 }
 
-/// A number for a list of texts. Where one ends and the next begins counts.
+/// Returns a number for a list of texts. Where one ends and the next begins counts.
 pub(crate) fn number<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u64 {
     let mut digest = Sha256::new();
     for part in parts {

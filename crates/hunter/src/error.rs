@@ -258,19 +258,19 @@ pub enum Error {
 }
 
 impl Error {
-    /// An error about a file.
+    /// Returns an error about a file.
     pub(crate) fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();
         move |source| Self::File { action, path, source }
     }
 
-    /// The error with its causes, in one line.
+    /// Returns the error with its causes, in one line.
     #[must_use]
     pub fn chain(&self) -> String {
         chain(self)
     }
 
-    /// What to do about it, where there is something to say.
+    /// Returns what to do about it, where there is something to say.
     #[must_use]
     pub fn help(&self) -> Option<String> {
         let help = match self {
@@ -302,13 +302,13 @@ impl Error {
     }
 }
 
-/// An error with its causes, in one line.
+/// Returns an error with its causes, in one line.
 fn chain(error: &dyn std::error::Error) -> String {
     let causes = error.source().map_or_else(String::new, |cause| format!(": {}", chain(cause)));
     format!("{error}{causes}")
 }
 
-/// The techniques that need no control, besides `auto`, which is one of them then.
+/// Returns the techniques that need no control, besides `auto`, which is one of them then.
 fn free_names() -> String {
     let free = |technique: &Technique| technique.runs_freely() && *technique != Technique::Auto;
     Technique::ALL.into_iter().filter(free).map(Technique::name).collect::<Vec<_>>().join(" and ")

@@ -20,12 +20,12 @@ pub(crate) fn measure(processes: &mut Processes, clock: &Clock) -> Result<Figure
     Ok(Figures { plain_us, ..measured })
 }
 
-/// A time in microseconds.
+/// Returns a time in microseconds.
 pub(crate) fn microseconds(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// The most memory that this process had, in KiB; 0 when the system does not tell.
+/// Returns the most memory that this process had, in KiB; 0 when the system does not tell.
 pub(crate) fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

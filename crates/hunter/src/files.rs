@@ -16,7 +16,8 @@ pub const DEFAULT_OUT: &str = ".racehunter";
 /// Largest number of bytes of a file that is read whole.
 const MOST: u64 = 1 << 30;
 
-/// Whether a file belongs to somebody who could not do anything else to this user: to the user, or to the administrator.
+/// Returns true if a file belongs to somebody who could not do anything else to this user: to the user, or to the
+/// administrator.
 #[must_use]
 pub fn is_own(of: &Metadata) -> bool {
     of.uid() == rustix::process::geteuid().as_raw() || of.uid() == 0
@@ -49,12 +50,12 @@ pub fn directory(path: &Path) -> Result<(), Error> {
     if found.is_dir() { Ok(()) } else { Err(Error::LinkedDirectory(path.to_path_buf())) }
 }
 
-/// The directory of a file.
+/// Returns the directory of a file.
 pub(crate) fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A file beside `path` that is to take its place when it is whole, and disappears if that never happens.
+/// Returns a file beside `path` that is to take its place when it is whole, and disappears if that never happens.
 pub(crate) fn unfinished(path: &Path, suffix: &str) -> Result<NamedTempFile, Error> {
     let name = format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy());
     let mut builder = tempfile::Builder::new();
@@ -67,7 +68,8 @@ pub(crate) fn finish(file: NamedTempFile, path: &Path) -> Result<(), Error> {
     file.persist(path).map(drop).map_err(|error| Error::file("write", path)(error.error))
 }
 
-/// A name beside `path` that no file has, for another program to write to. It disappears unless it is persisted.
+/// Returns a name beside `path` that no file has, for another program to write to. It disappears unless it is
+/// persisted.
 pub(crate) fn name_beside(path: &Path) -> Result<TempPath, Error> {
     let name = format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy());
     let free = |path: &Path| match std::fs::symlink_metadata(path) {
@@ -116,7 +118,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// What is in a plain file.
+/// Returns what is in a plain file.
 ///
 /// # Errors
 /// When it cannot be read, or is not a plain file.

@@ -132,27 +132,27 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Whether the first finding that counts is there.
+    /// Returns true if the first finding that counts is there.
     pub(crate) fn has_first(&self) -> bool {
         self.counted > 0 && self.executions > 0
     }
 
-    /// Whether it is time to stop exploring.
+    /// Returns true if it is time to stop exploring.
     pub(crate) fn is_over(&self) -> bool {
         self.pace.is_over(self.waiting.len())
     }
 
-    /// Whether the user wants to end.
+    /// Returns true if the user wants to end.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// What was reported so far.
+    /// Returns what was reported so far.
     pub(crate) fn reported(&self) -> &Reported {
         &self.reported
     }
 
-    /// The bugs that have had to wait.
+    /// Returns the bugs that have had to wait.
     pub(crate) fn take_waiting(&mut self) -> Vec<Found> {
         std::mem::take(&mut self.waiting)
     }
@@ -249,7 +249,7 @@ impl<'a> Findings<'a> {
         self.reported.unconfirmed = kept.unconfirmed;
     }
 
-    /// What was explored, in the terms of the source.
+    /// Returns what was explored, in the terms of the source.
     pub(crate) fn coverage(&mut self, summary: &Summary, executor: &dyn Executor) -> Coverage {
         add_libraries(self.symbols, executor);
         let mut coverage = summary.coverage.clone();
@@ -330,7 +330,8 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// The files of the places of a finding, by their names: which of two accesses comes first depends on the schedule.
+/// Returns the files of the places of a finding, by their names: which of two accesses comes first depends on the
+/// schedule.
 fn files_of(finding: &Finding) -> Vec<String> {
     let mut files: Vec<String> = finding.sites.iter().map(|site| site.file.clone()).collect();
     files.sort_by(|one, other| (sources::name(one), one).cmp(&(sources::name(other), other)));

@@ -201,7 +201,7 @@ impl Hunter {
         }
     }
 
-    /// What the program finds besides its arguments.
+    /// Returns what the program finds besides its arguments.
     pub(crate) fn world(&self, surroundings: &Surroundings) -> World {
         let mut world = World::new(surroundings, &self.subject.path, self.subject.input.as_deref());
         for mapping in self.processes.mappings().iter().filter(|mapping| mapping.path != self.subject.path) {
@@ -210,7 +210,7 @@ impl Hunter {
         world
     }
 
-    /// The globals of the program, as wholes.
+    /// Returns the globals of the program, as wholes.
     fn objects(&self) -> Objects {
         let load_address = self.processes.load_address();
         Objects::new(self.symbols.globals().map(|global| global.start + load_address..global.end + load_address))

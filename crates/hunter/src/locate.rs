@@ -10,7 +10,8 @@ const DEPTH: usize = 6;
 /// Files that are examined, at most: the search is a convenience, and must be quick.
 const MOST: usize = 4_000;
 
-/// The program of a finding, by its identity: where it was, or else somewhere below `around`, which are searched in order.
+/// Returns the program of a finding, by its identity: where it was, or else somewhere below `around`, which are
+/// searched in order.
 ///
 /// # Errors
 /// When no file has the identity.
@@ -34,7 +35,7 @@ pub fn program(stored: &Stored, around: &[PathBuf]) -> Result<PathBuf, Error> {
     })
 }
 
-/// The program that the user names, if it is that of the finding.
+/// Returns the program that the user names, if it is that of the finding.
 ///
 /// # Errors
 /// When it does not exist, or is another one.
@@ -48,7 +49,7 @@ pub fn named(stored: &Stored, path: &Path) -> Result<PathBuf, Error> {
     path.canonicalize().map_err(Error::file("find", path))
 }
 
-/// Whether the program of a finding is still there, and was built again.
+/// Returns true if the program of a finding is still there, and was built again.
 #[must_use]
 pub fn was_rebuilt(stored: &Stored) -> bool {
     inspect(&stored.program).is_ok_and(|binary| binary.identity != stored.identity)

@@ -113,7 +113,7 @@ pub fn read(directories: &[PathBuf]) -> Result<Parts, Error> {
     Ok(Parts { parts, of })
 }
 
-/// What makes two campaigns different ones. Where the program is does not matter, if it is the same.
+/// Returns what makes two campaigns different ones. Where the program is does not matter, if it is the same.
 fn difference(one: &Kept, other: &Kept) -> Option<String> {
     let (a, b) = (&one.identity, &other.identity);
     let options = a.options.iter().zip(&b.options).find(|(a, b)| a != b);
@@ -134,7 +134,7 @@ fn difference(one: &Kept, other: &Kept) -> Option<String> {
     }
 }
 
-/// What the parts have explored together.
+/// Returns what the parts have explored together.
 fn coverage(parts: &[&Kept], of: u32) -> Coverage {
     let sum = |number: fn(&Coverage) -> u64| parts.iter().map(|part| number(&part.coverage)).sum();
     let most = |number: fn(&Coverage) -> u64| parts.iter().map(|part| number(&part.coverage)).max().unwrap_or(0);
@@ -188,7 +188,7 @@ fn unclear(parts: &[&Kept], of: u32) -> Vec<String> {
     parts.iter().flat_map(of_part).collect()
 }
 
-/// What all parts together guarantee: the last bound that each of them has finished.
+/// Returns what all parts together guarantee: the last bound that each of them has finished.
 fn claim(parts: &[&Kept]) -> Option<String> {
     let claims: Vec<Vec<Claim>> = parts.iter().map(|part| part.claims()).collect();
     if parts.iter().any(|part| part.bounds.iter().any(|bound| bound.variables.is_some())) {
@@ -216,7 +216,7 @@ fn claim(parts: &[&Kept]) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" and "))
 }
 
-/// What the claims of all parts rest on.
+/// Returns what the claims of all parts rest on.
 fn assumptions(parts: &[&Kept]) -> Vec<Assumption> {
     let mut assumes: Vec<Assumption> = Vec::new();
     for assumption in parts.iter().flat_map(|part| &part.coverage.assumes) {

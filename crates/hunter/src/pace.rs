@@ -26,24 +26,24 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// The time of a hunt that began then, and how long it may take.
+    /// Returns the time of a hunt that began then, and how long it may take.
     pub(crate) fn new(clock: Clock, began: Instant, time: Option<Duration>, stop: StopSign) -> Self {
         let pace = Self { clock, began, time, stop, spent: Duration::ZERO, explained: 0 };
         pace.stop.set_deadline(pace.deadline());
         pace
     }
 
-    /// When exploring ends.
+    /// Returns when exploring ends.
     fn deadline(&self) -> Option<Instant> {
         self.time.map(|time| self.began + time)
     }
 
-    /// When everything ends. What is left of the time after that is for writing things down.
+    /// Returns when everything ends. What is left of the time after that is for writing things down.
     fn end(&self) -> Option<Instant> {
         self.time.map(|time| self.began + time + GRACE.max(time / 10) / 2)
     }
 
-    /// Whether it is time to stop exploring; `waiting` is the number of bugs that wait to be explained.
+    /// Returns true if it is time to stop exploring; `waiting` is the number of bugs that wait to be explained.
     pub(crate) fn is_over(&self, waiting: usize) -> bool {
         let (Some(time), Some(deadline)) = (self.time, self.deadline()) else { return false };
         let usual = self.spent.checked_div(self.explained).unwrap_or_default();
@@ -51,7 +51,8 @@ impl Pace {
         self.clock.now() + reserve >= deadline
     }
 
-    /// Whether a bug is explained now, and not later: explaining takes at most half of the time that has passed.
+    /// Returns true if a bug is explained now, and not later: explaining takes at most half of the time that has
+    /// passed.
     pub(crate) fn explains_now(&self) -> bool {
         self.time.is_none() || self.explained == 0 || self.spent < self.clock.since(self.began) / 2
     }
@@ -64,7 +65,7 @@ impl Pace {
         (time / 10).min(LONGEST).min(share.max(SHORTEST))
     }
 
-    /// Whether there is no time for even one more replay.
+    /// Returns true if there is no time for even one more replay.
     pub(crate) fn is_at_its_end(&self) -> bool {
         self.end().is_some_and(|end| self.clock.now() >= end)
     }
@@ -86,7 +87,7 @@ mod tests {
     use super::*;
     use std::sync::{Arc, Mutex};
 
-    /// A clock that stands still until it is set.
+    /// Returns a clock that stands still until it is set.
     fn clock() -> (Clock, Arc<Mutex<Instant>>, Instant) {
         let began = Instant::now();
         let now = Arc::new(Mutex::new(began));

@@ -9,7 +9,7 @@ use racehunter_trace::{EventId, Op, Subject, Trace};
 /// Steps of a witness that a report shows.
 const STEPS: usize = 40;
 
-/// A prediction as a finding that nothing has confirmed.
+/// Returns a prediction as a finding that nothing has confirmed.
 #[must_use]
 pub fn finding(index: &Index<'_>, prediction: &Prediction) -> Finding {
     let trace = index.trace();
@@ -51,7 +51,8 @@ pub fn finding(index: &Index<'_>, prediction: &Prediction) -> Finding {
     }
 }
 
-/// A thread, by the name that the trace has for it. Paths in the family tree and plain numbers say nothing more.
+/// Returns a thread, by the name that the trace has for it. Paths in the family tree and plain numbers say nothing
+/// more.
 fn thread((number, name): (usize, &String)) -> Thread {
     let is_plain = *name == format!("T{number}") || name == "main" || name.starts_with("main/");
     let entry = if is_plain { String::new() } else { name.clone() };
@@ -71,7 +72,7 @@ fn preemptions(trace: &Trace, witness: &[EventId]) -> u32 {
     switches.count() as u32
 }
 
-/// The end of the witness, and what is about to happen then.
+/// Returns the end of the witness, and what is about to happen then.
 fn steps(trace: &Trace, prediction: &Prediction) -> Vec<Step> {
     let witness = &prediction.witness;
     let shown = witness.tail.len().min(STEPS);
@@ -130,7 +131,7 @@ struct Place {
     function: String,
 }
 
-/// The name of an event's site, without the address that recordings add to it.
+/// Returns the name of an event's site, without the address that recordings add to it.
 fn place_name(trace: &Trace, event: EventId) -> &str {
     let name = &trace.sites()[trace.site(event) as usize];
     name.rsplit_once("@0x").map_or(name, |(place, _)| place)
@@ -156,12 +157,12 @@ fn object_name(trace: &Trace, event: EventId) -> &str {
     }
 }
 
-/// What an event does.
+/// Returns what an event does.
 pub(crate) fn in_words(trace: &Trace, event: EventId) -> String {
     format!("{} {}", operation(trace.op(event)), object_name(trace, event)).trim_end().to_owned()
 }
 
-/// What an operation is called in reports.
+/// Returns what an operation is called in reports.
 fn operation(op: Op) -> &'static str {
     match op {
         Op::Read => "read",
@@ -181,7 +182,7 @@ fn operation(op: Op) -> &'static str {
     }
 }
 
-/// What can be said before anything was tried.
+/// Returns what can be said before anything was tried.
 #[must_use]
 pub fn summary(trace: &Trace, report: &Report, policy: Policy) -> Summary {
     let assumes = match (policy, trace.has_branches(), trace.dependences().is_some()) {
@@ -212,7 +213,7 @@ pub fn summary(trace: &Trace, report: &Report, policy: Policy) -> Summary {
     }
 }
 
-/// The line for a prediction that nothing has confirmed.
+/// Returns the line for a prediction that nothing has confirmed.
 ///
 /// # Errors
 /// Never: these fields can be written.

@@ -22,7 +22,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// The plan of the execution that is recorded.
+    /// Returns the plan of the execution that is recorded.
     fn plan(self) -> Plan {
         let tail = self.seed.map_or(Tail::MinSwitches, Tail::random);
         Plan { tail, observe: Observe::Code, allocations: true, max_events: self.events, ..Plan::default() }
@@ -45,7 +45,7 @@ pub struct Recorded {
 }
 
 impl Hunter {
-    /// What a trace of this program says about where it comes from.
+    /// Returns what a trace of this program says about where it comes from.
     #[must_use]
     pub fn origin(&self) -> Origin {
         Origin {

@@ -45,7 +45,8 @@ impl Hunter {
         Ok(Replayed { finding, shown: [shown, times], interrupted: false })
     }
 
-    /// What is not as it was when the finding was made, if it matters to the program: a reason why a replay does not show it.
+    /// Returns what is not as it was when the finding was made, if it matters to the program: a reason why a replay
+    /// does not show it.
     #[must_use]
     pub fn differs_from(&self, stored: &Stored, surroundings: &Surroundings) -> Option<String> {
         self.world(surroundings).difference(stored.world.as_ref()?)

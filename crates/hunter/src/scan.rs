@@ -150,7 +150,7 @@ fn read(scan: &Scan, observer: &mut dyn Observer) -> Result<Option<Read>, Error>
     }
 }
 
-/// An option by which the linker takes one symbol for another, or begins elsewhere: the code does not show it.
+/// Returns an option by which the linker takes one symbol for another, or begins elsewhere: the code does not show it.
 fn linker_option(flags: &str) -> Option<&str> {
     const MEANING: [&str; 9] = ["wrap", "defsym", "init", "fini", "entry", "e", "T", "script", "just-symbols"];
     let changes = |option: &str| {
@@ -180,7 +180,7 @@ fn look(scan: &Scan, sender: &Sender<Message>) -> Result<Read, Error> {
     Ok(Read { built, program, report })
 }
 
-/// What is known about functions of libraries, the user's knowledge included.
+/// Returns what is known about functions of libraries, the user's knowledge included.
 fn models(scan: &Scan) -> Result<Models, Error> {
     let mut models = Models::default();
     let unusable = |path: &Path| {
@@ -243,7 +243,8 @@ fn judge(
     }
 }
 
-/// Whether all that the program does depends on the schedule alone, and all accesses that matter are its own instructions.
+/// Returns true if all that the program does depends on the schedule alone, and all accesses that matter are its own
+/// instructions.
 fn is_closed(report: &Report) -> bool {
     let own = |pair: &racehunter_scan::report::Pair| pair.sides.iter().all(|side| side.is_instruction);
     let is_all = report.pairs.len() == report.suspected;

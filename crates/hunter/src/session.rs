@@ -25,7 +25,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// A finding with what is needed to show it again.
+    /// Returns a finding with what is needed to show it again.
     pub(crate) fn stored(&self, identity: String, checks_output: bool, finding: Finding) -> Stored {
         let Self { path, arguments, input, client } = self.clone();
         let sources = sources::digests(&finding);
@@ -134,19 +134,19 @@ impl Hunter {
         self.symbols
     }
 
-    /// What is run.
+    /// Returns what is run.
     #[must_use]
     pub fn subject(&self) -> &Subject {
         &self.subject
     }
 
-    /// What tells this build of the program from others.
+    /// Returns what tells this build of the program from others.
     #[must_use]
     pub fn identity(&self) -> &str {
         &self.symbols.binary().identity
     }
 
-    /// Whether the user wants to end.
+    /// Returns true if the user wants to end.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
@@ -165,7 +165,7 @@ impl Hunter {
         Ok(self.processes.run(&[plan])?.pop())
     }
 
-    /// What explains bugs, when nothing presses; and what runs their schedules.
+    /// Returns what explains bugs, when nothing presses; and what runs their schedules.
     pub(crate) fn explainer(&mut self) -> (Explainer<'_>, &mut Processes) {
         add_libraries(&mut self.symbols, &self.processes);
         let load_address = self.processes.load_address();
@@ -173,7 +173,7 @@ impl Hunter {
         (explainer, &mut self.processes)
     }
 
-    /// A finding with what is needed to show it again.
+    /// Returns a finding with what is needed to show it again.
     pub(crate) fn stored(&self, finding: Finding) -> Stored {
         self.subject.stored(self.identity().to_owned(), self.checks_output, finding)
     }
@@ -183,7 +183,7 @@ impl Hunter {
         Arc::clone(&self.interrupted)
     }
 
-    /// Whether what the program prints is compared.
+    /// Returns true if what the program prints is compared.
     pub(crate) fn checks_output(&self) -> bool {
         self.checks_output
     }

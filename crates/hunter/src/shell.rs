@@ -1,6 +1,6 @@
 //! Command lines as text.
 
-/// A word as the shell reads it back.
+/// Returns a word as the shell reads it back.
 #[must_use]
 pub fn quote(word: &str) -> String {
     // As people write them: shlex would quote an equals sign too.

@@ -17,7 +17,7 @@ pub struct Source {
     pub sha256: String,
 }
 
-/// The sources that a finding names.
+/// Returns the sources that a finding names.
 fn named(finding: &Finding) -> BTreeSet<&str> {
     let sites = finding.sites.iter().flat_map(|site| site.stack.iter().map(|frame| &frame.file).chain([&site.file]));
     let steps = finding.steps.iter().map(|step| &step.file);
@@ -29,13 +29,13 @@ fn sha256(file: &str) -> Option<String> {
     files::read(Path::new(file)).ok().map(|bytes| digest::sha256(&bytes))
 }
 
-/// The sources of a finding as they are now. What cannot be read is left out.
+/// Returns the sources of a finding as they are now. What cannot be read is left out.
 pub(crate) fn digests(finding: &Finding) -> Vec<Source> {
     let source = |file: &str| Some(Source { file: file.to_owned(), sha256: sha256(file)? });
     named(finding).into_iter().filter_map(source).collect()
 }
 
-/// A note for each source of the sites that was changed after the program was built.
+/// Returns a note for each source of the sites that was changed after the program was built.
 pub(crate) fn newer(finding: &Finding, program: &Path) -> Vec<String> {
     let changed = |path: &Path| std::fs::metadata(path).and_then(|found| found.modified()).ok();
     let Some(built) = changed(program) else { return Vec::new() };
@@ -44,19 +44,20 @@ pub(crate) fn newer(finding: &Finding, program: &Path) -> Vec<String> {
     files.into_iter().filter(is_newer).map(messages::newer_source).collect()
 }
 
-/// A note for each source that has changed since the finding was made. One that is gone is not quoted, and has not changed.
+/// Returns a note for each source that has changed since the finding was made. One that is gone is not quoted, and has
+/// not changed.
 #[must_use]
 pub fn changed(stored: &Stored) -> Vec<String> {
     let is_other = |source: &&Source| sha256(&source.file).is_some_and(|now| now != source.sha256);
     stored.sources.iter().filter(is_other).map(|source| messages::changed_source(&source.file)).collect()
 }
-/// The name of a file without its directory.
+/// Returns the name of a file without its directory.
 pub(crate) fn name(file: &str) -> &str {
     file.rsplit('/').next().unwrap_or(file)
 }
 
-/// Whether two paths, as compilers have written them, can be the same file: units in different directories name a header
-/// differently.
+/// Returns true if two paths, as compilers have written them, can be the same file: units in different directories name
+/// a header differently.
 pub(crate) fn may_be_same(one: &str, other: &str) -> bool {
     let inner = |path: &str| -> PathBuf {
         let parts = Path::new(path).components();

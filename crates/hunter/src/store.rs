@@ -62,18 +62,19 @@ pub fn save(out: &Path, stored: &Stored) -> Result<(), Error> {
     files::write(&directory.join(format!("{id}.json")), &serde_json::to_vec_pretty(stored)?)
 }
 
-/// Where findings of other builds are kept: the same bug of a program that was built again has the same id, and another schedule.
+/// Returns where findings of other builds are kept: the same bug of a program that was built again has the same id, and
+/// another schedule.
 fn builds_directory(out: &Path) -> PathBuf {
     directory(out).join("builds")
 }
 
-/// The name of a finding of a build.
+/// Returns the name of a finding of a build.
 fn build_name(id: &str, identity: &str) -> String {
     let identity: String = identity.chars().filter(char::is_ascii_alphanumeric).collect();
     format!("{id}-{identity}.json")
 }
 
-/// A finding as earlier builds of its program had it, the ones that are kept.
+/// Returns a finding as earlier builds of its program had it, the ones that are kept.
 #[must_use]
 pub fn other_builds(out: &Path, id: &str) -> Vec<Stored> {
     let directory = builds_directory(out);
@@ -89,12 +90,12 @@ pub fn other_builds(out: &Path, id: &str) -> Vec<Stored> {
     stored.filter(|stored| stored.version == VERSION && stored.finding.id == id).collect()
 }
 
-/// Whether this is an id, and not a way out of the directory.
+/// Returns true if this is an id, and not a way out of the directory.
 fn is_id(id: &str) -> bool {
     !id.is_empty() && id.bytes().all(|letter| letter.is_ascii_alphanumeric())
 }
 
-/// The ids of all findings, in order.
+/// Returns the ids of all findings, in order.
 fn ids(directory: &Path) -> std::io::Result<Vec<String>> {
     let mut ids: Vec<String> = std::fs::read_dir(directory)?
         .filter_map(|entry| Some(entry.ok()?.file_name().to_str()?.strip_suffix(".json")?.to_owned()))
@@ -104,7 +105,7 @@ fn ids(directory: &Path) -> std::io::Result<Vec<String>> {
     Ok(ids)
 }
 
-/// All findings, by their ids. A file that is damaged, or is not a finding, is an error of its own.
+/// Returns all findings, by their ids. A file that is damaged, or is not a finding, is an error of its own.
 ///
 /// # Errors
 /// When the directory cannot be read.

@@ -72,7 +72,7 @@ impl Suppressions {
         self.0.is_empty()
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
@@ -87,7 +87,7 @@ impl Suppressions {
         });
     }
 
-    /// Those that no finding was met for, in words.
+    /// Returns those that no finding was met for, in words.
     pub fn unused(&self) -> impl Iterator<Item = String> {
         self.0.iter().filter(|one| !one.is_used.get()).map(|one| {
             let part = |name: &str, value: Option<&str>| value.map(|value| format!("{name} = \"{value}\""));
@@ -158,13 +158,13 @@ impl Suppression {
     }
 }
 
-/// Whether a finding may be in this file. How a path begins depends on where a program was built.
+/// Returns true if a finding may be in this file. How a path begins depends on where a program was built.
 fn may_be_at(file: &str, finding: &Finding) -> bool {
     let Some(site) = finding.sites.first() else { return true };
     [file, &site.file].iter().any(|path| Path::new(path).is_absolute()) || sources::may_be_same(file, &site.file)
 }
 
-/// A suppression of one finding, as it is written into a file.
+/// Returns a suppression of one finding, as it is written into a file.
 #[must_use]
 pub fn entry(finding: &Finding, reason: &str) -> String {
     let place = finding.sites.first().map_or_else(String::new, |site| format!(" at {}:{}", site.file, site.line));
@@ -175,7 +175,7 @@ pub fn entry(finding: &Finding, reason: &str) -> String {
     format!("\n# {about}\n[[suppress]]\nid = {}\n{at}reason = {}\n", text(&finding.id), text(reason))
 }
 
-/// Whether a text is as a pattern says: `*` stands for anything, `?` for one letter.
+/// Returns true if a text is as a pattern says: `*` stands for anything, `?` for one letter.
 fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut at, mut in_text) = (0, 0);
@@ -207,7 +207,7 @@ fn matches(pattern: &str, text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// An error with its causes.
+    /// Returns an error with its causes.
     fn chain(error: &dyn std::error::Error) -> String {
         let causes = error.source().map_or_else(String::new, |cause| format!(": {}", chain(cause)));
         format!("{error}{causes}")

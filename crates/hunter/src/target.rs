@@ -7,8 +7,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-/// The program that the user means: a source file is compiled to one below `out`. With `shortcuts`, code that an execution
-/// does not care about can be skipped.
+/// Returns the program that the user means: a source file is compiled to one below `out`. With `shortcuts`, code that
+/// an execution does not care about can be skipped.
 ///
 /// # Errors
 /// If the file does not exist or does not compile.
@@ -38,7 +38,7 @@ pub(crate) fn symbols(program: &Path) -> Result<Symbols, Error> {
     Ok(Symbols::load(program)?)
 }
 
-/// The language of a source file, by its name.
+/// Returns the language of a source file, by its name.
 #[must_use]
 pub fn language(path: &Path) -> Option<Language> {
     match path.extension()?.to_str()? {
@@ -48,7 +48,7 @@ pub fn language(path: &Path) -> Option<Language> {
     }
 }
 
-/// The words of `--cflags`, as a shell would read them.
+/// Returns the words of `--cflags`, as a shell would read them.
 pub(crate) fn compiler_options(cflags: Option<&str>) -> Result<Vec<OsString>, Error> {
     let text = cflags.unwrap_or_default();
     let words = shlex::split(text).ok_or_else(|| Error::Quotation(text.to_owned()))?;

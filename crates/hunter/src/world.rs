@@ -113,17 +113,17 @@ impl World {
         self.first = Some(short(&[outcome.as_bytes(), &numbers[0], &numbers[1], &first.output]));
     }
 
-    /// Whether this file is the program.
+    /// Returns true if this file is the program.
     pub(crate) fn is_of(&self, program: &Path) -> bool {
         digest_of(program).is_some_and(|digest| digest == self.program)
     }
 
-    /// Whether this file is the input.
+    /// Returns true if this file is the input.
     pub(crate) fn has_input(&self, input: &Path) -> bool {
         self.input.is_none() || digest_of(input) == self.input
     }
 
-    /// What is not as it was when a campaign began that goes on now.
+    /// Returns what is not as it was when a campaign began that goes on now.
     pub(crate) fn change_since(&self, then: &Self) -> Option<String> {
         if self.directory != then.directory {
             return Some(format!("it ran in `{}`", then.directory.display()));
@@ -138,7 +138,8 @@ impl World {
         self.difference(then)
     }
 
-    /// What differs between the worlds of two parts. They may have run on different machines, in different directories.
+    /// Returns what differs between the worlds of two parts. They may have run on different machines, in different
+    /// directories.
     pub(crate) fn difference(&self, other: &Self) -> Option<String> {
         if self.program != other.program {
             return Some("the program differs, though its build id is the same".to_owned());

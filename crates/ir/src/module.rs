@@ -233,7 +233,7 @@ pub struct Site<'a> {
 }
 
 impl Module {
-    /// What a site number of this module stands for.
+    /// Returns what a site number of this module stands for.
     #[must_use]
     pub fn site(&self, number: u32) -> Option<Site<'_>> {
         let (function, instruction) = (*self.index.0.get(number as usize)?)?;
@@ -246,7 +246,7 @@ impl Module {
         Some(Site { function, instruction, location })
     }
 
-    /// A place in the source, and the places that its function was inlined at, the innermost first.
+    /// Returns a place in the source, and the places that its function was inlined at, the innermost first.
     pub fn locations(&self, innermost: LocationId) -> impl Iterator<Item = &Location> {
         let at = |id: LocationId| self.locations.get(id.0 as usize);
         std::iter::successors(at(innermost), move |location| at(location.inlined_at?))
@@ -264,13 +264,13 @@ impl Module {
         self.names.get(location.function as usize).map_or("", String::as_str)
     }
 
-    /// A declaration.
+    /// Returns a declaration.
     #[must_use]
     pub fn declaration(&self, declaration: DeclarationId) -> Option<&Declaration> {
         self.declarations.get(declaration.0 as usize)
     }
 
-    /// A symbol.
+    /// Returns a symbol.
     #[must_use]
     pub fn symbol(&self, symbol: SymbolId) -> Option<&Symbol> {
         self.symbols.get(symbol.0 as usize)
@@ -301,13 +301,13 @@ impl Module {
 }
 
 impl Function {
-    /// The instructions of a block; none if there is no such block.
+    /// Returns the instructions of a block; none if there is no such block.
     #[must_use]
     pub fn block(&self, block: BlockId) -> &[Instruction] {
         self.instructions.get(self.block_range(block)).unwrap_or_default()
     }
 
-    /// An instruction of this function.
+    /// Returns an instruction of this function.
     ///
     /// # Panics
     ///
@@ -317,7 +317,7 @@ impl Function {
         &self.instructions[id.0 as usize]
     }
 
-    /// The block that an instruction is in.
+    /// Returns the block that an instruction is in.
     #[must_use]
     pub fn block_of(&self, instruction: InstructionId) -> Option<BlockId> {
         let exists = (instruction.0 as usize) < self.instructions.len();

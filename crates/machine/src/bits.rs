@@ -9,7 +9,7 @@ impl<const WORDS: usize> BitSet<WORDS> {
     /// No number.
     pub const EMPTY: Self = Self([0; WORDS]);
 
-    /// Whether a number is in the set.
+    /// Returns true if a number is in the set.
     #[inline]
     #[must_use]
     pub fn contains(&self, number: usize) -> bool {
@@ -36,7 +36,7 @@ impl SignalSet {
     /// `SIGKILL` and `SIGSTOP`, which cannot be caught or blocked.
     pub const STUBBORN: Self = Self::of(9).with(Self::of(19));
 
-    /// One signal.
+    /// Returns one signal.
     #[must_use]
     pub const fn of(signal: u32) -> Self {
         Self(1 << (signal - 1))
@@ -48,19 +48,19 @@ impl SignalSet {
         Self(self.0 | other.0)
     }
 
-    /// Those that are not in the other.
+    /// Returns those that are not in the other.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// Whether a signal is in the set.
+    /// Returns true if a signal is in the set.
     #[must_use]
     pub const fn contains(self, signal: u32) -> bool {
         self.0 & Self::of(signal).0 != 0
     }
 
-    /// The lowest signal, which is delivered first.
+    /// Returns the lowest signal, which is delivered first.
     #[must_use]
     pub const fn first(self) -> Option<u32> {
         if self.0 == 0 { None } else { Some(self.0.trailing_zeros() + 1) }
@@ -72,7 +72,7 @@ impl SignalSet {
         self.without(Self::STUBBORN.with(Self::RESERVED))
     }
 
-    /// The mask after `sigprocmask(how, given)`; `None` if there is no such operation.
+    /// Returns the mask after `sigprocmask(how, given)`; `None` if there is no such operation.
     #[must_use]
     pub const fn changed(self, how: i32, given: Self) -> Option<Self> {
         match how {
@@ -96,13 +96,14 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// Whether a thread is one of them; otherwise they are to be logged first, and [`Self::around`] are the next.
+    /// Returns true if a thread is one of them; otherwise they are to be logged first, and [`Self::around`] are the
+    /// next.
     #[must_use]
     pub const fn include(&self, number: u32) -> bool {
         number >= self.first && number - self.first < u64::BITS
     }
 
-    /// The neighbours of a thread.
+    /// Returns the neighbours of a thread.
     #[must_use]
     pub const fn around(number: u32) -> Self {
         Self { first: number / u64::BITS * u64::BITS, blocked: 0, woken: 0 }
@@ -118,7 +119,7 @@ impl Neighbours {
         self.woken |= 1 << (number - self.first);
     }
 
-    /// The threads of one of the sets.
+    /// Returns the threads of one of the sets.
     #[inline]
     pub fn numbers(self, mut set: u64) -> impl Iterator<Item = u32> {
         core::iter::from_fn(move || {

@@ -70,7 +70,7 @@ impl ThreadClocks<'_> {
         self.thread.0 as usize
     }
 
-    /// The thread's own entry.
+    /// Returns the thread's own entry.
     #[inline]
     #[must_use]
     pub const fn own(&self) -> ClockValue {
@@ -100,13 +100,14 @@ impl ThreadClocks<'_> {
         self.set_own(self.own().out_of_handler());
     }
 
-    /// Whether the thread is ordered after what another one, or it itself, did when its own entry had this value.
+    /// Returns true if the thread is ordered after what another one, or it itself, did when its own entry had this
+    /// value.
     #[must_use]
     pub fn knows(&self, thread: ThreadId, value: ClockValue) -> bool {
         thread == self.thread || self.clock[thread.0 as usize] >= value.0
     }
 
-    /// The same, by creation and joining of threads alone.
+    /// Returns the same, by creation and joining of threads alone.
     #[must_use]
     pub fn knows_as_family(&self, thread: ThreadId, value: ClockValue) -> bool {
         self.family[thread.0 as usize] >= value.0

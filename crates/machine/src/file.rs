@@ -14,7 +14,7 @@ impl FileId {
     /// Every file.
     pub const ANY: Self = Self { name: u64::MAX, node: u64::MAX };
 
-    /// Whether it may be the same file.
+    /// Returns true if it may be the same file.
     #[must_use]
     pub fn may_be(self, other: Self) -> bool {
         self == Self::ANY
@@ -24,14 +24,14 @@ impl FileId {
     }
 }
 
-/// A hash of a name that is never zero.
+/// Returns a hash of a name that is never zero.
 #[must_use]
 pub fn name_hash(bytes: &[u8]) -> u64 {
     let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step) | 1
 }
 
-/// One word for what makes something what it is: device and inode, the two ends of a connection. Never zero.
+/// Returns one word for what makes something what it is: device and inode, the two ends of a connection. Never zero.
 #[must_use]
 pub fn key(words: &[u64]) -> u64 {
     let mix = |sum: u64, word: &u64| (sum ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
@@ -52,7 +52,7 @@ impl<const N: usize> UsedFiles<N> {
     /// None.
     pub const NONE: Self = Self { files: [(FileId { name: 0, node: 0 }, (0, 0)); N], count: 0 };
 
-    /// Whether no file was used.
+    /// Returns true if no file was used.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.count == 0
@@ -68,7 +68,7 @@ impl<const N: usize> UsedFiles<N> {
         self.count += 1;
     }
 
-    /// Where a file, or one that may be the same, was first used.
+    /// Returns where a file, or one that may be the same, was first used.
     #[must_use]
     pub fn find(&self, file: FileId) -> Option<CallPlace> {
         self.files[..self.count].iter().find(|(known, _)| known.may_be(file)).map(|(_, place)| *place)
@@ -89,7 +89,7 @@ impl<const N: usize> FirstNames<N> {
         (0..N).map(move |step| (start + step) % N)
     }
 
-    /// The name under which a file was first seen: this one, if it was not. `None` if there are too many files.
+    /// Returns the name under which a file was first seen: this one, if it was not. `None` if there are too many files.
     pub fn first(&mut self, node: u64, name: u64) -> Option<u64> {
         if node == 0 {
             return Some(name);
@@ -102,7 +102,7 @@ impl<const N: usize> FirstNames<N> {
         Some(self.0[place].1)
     }
 
-    /// The same, if it was seen.
+    /// Returns the same, if it was seen.
     #[must_use]
     pub fn find(&self, node: u64) -> Option<u64> {
         let mut entries = Self::places(node).map(|place| self.0[place]).take_while(|&(known, _)| known != 0);
@@ -145,7 +145,7 @@ impl FileUse {
     }
 }
 
-/// Whether a file has other contents every time it is read.
+/// Returns true if a file has other contents every time it is read.
 #[must_use]
 pub fn is_varying(path: &[u8]) -> bool {
     let varying: [&[u8]; 5] = [b"/dev/urandom", b"/dev/random", b"/dev/hwrng", b"/proc/", b"/sys/"];
@@ -164,7 +164,7 @@ pub enum Reach {
 }
 
 impl Reach {
-    /// What the bytes of a `sockaddr` mean.
+    /// Returns what the bytes of a `sockaddr` mean.
     #[must_use]
     pub fn of(address: &[u8]) -> Self {
         const UNIX: u16 = 1;

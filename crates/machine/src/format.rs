@@ -34,7 +34,7 @@ impl Size {
 
 /// The arguments behind a format.
 pub trait Arguments {
-    /// The next one, if it is a number or a pointer.
+    /// Returns the next one, if it is a number or a pointer.
     fn next(&mut self) -> usize;
     /// Passes over a number with a fraction.
     fn skip_float(&mut self, is_long: bool);
@@ -211,7 +211,7 @@ pub fn scan(format: &[u8], result: Option<isize>, arguments: &mut impl Arguments
     }
 }
 
-/// What follows the set of a `%[`.
+/// Returns what follows the set of a `%[`.
 fn behind_set(set: &[u8]) -> &[u8] {
     let inside = set.strip_prefix(b"^").unwrap_or(set);
     // A bracket that comes first is one of the set.
@@ -239,7 +239,7 @@ impl VaList {
     const GENERAL: u32 = 48;
     const ALL: u32 = 176;
 
-    /// Where the next number or pointer is.
+    /// Returns where the next number or pointer is.
     pub fn next_address(&mut self) -> usize {
         if self.general < Self::GENERAL {
             self.general += 8;

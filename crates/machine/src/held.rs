@@ -34,21 +34,21 @@ impl HeldLocks {
         self.unnamed = 0;
     }
 
-    /// Whether none is held, known by name or not.
+    /// Returns whether none is held, known by name or not.
     #[inline]
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.named == 0 && self.unnamed == 0
     }
 
-    /// The locks that are known by name, the oldest first.
+    /// Returns the locks that are known by name, the oldest first.
     #[inline]
     #[must_use]
     pub fn named(&self) -> &[usize] {
         &self.locks[..(self.named as usize).min(MAX_HELD)]
     }
 
-    /// The lock at this position of [`Self::named`], with the code that took it.
+    /// Returns the lock at this position of [`Self::named`], with the code that took it.
     #[inline]
     #[must_use]
     pub fn get(&self, at: usize) -> Option<Held> {
@@ -85,7 +85,7 @@ impl HeldLocks {
         }
     }
 
-    /// Whether the lock is held; `None` if that cannot be said, because some have no name.
+    /// Returns whether the lock is held; `None` if that cannot be said, because some have no name.
     #[must_use]
     pub fn holds(&self, lock: usize) -> Option<bool> {
         let is_known = self.named().contains(&lock);

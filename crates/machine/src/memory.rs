@@ -16,7 +16,7 @@ impl<const N: usize> Ranges<N> {
         }
     }
 
-    /// Whether an address is in one of them.
+    /// Returns true if an address is in one of them.
     #[must_use]
     pub fn contains(&self, address: usize) -> bool {
         self.0.iter().any(|&(start, end)| (start..end).contains(&address))
@@ -33,26 +33,26 @@ pub struct Block {
     pub size: usize,
 }
 
-/// The position at which a new block belongs, among blocks in the order of their addresses.
+/// Returns the position at which a new block belongs, among blocks in the order of their addresses.
 #[must_use]
 pub fn position(blocks: &[Block], start: usize) -> usize {
     blocks.partition_point(|block| block.start < start)
 }
 
-/// The position of the block that starts there.
+/// Returns the position of the block that starts there.
 #[must_use]
 pub fn find(blocks: &[Block], start: usize) -> Option<usize> {
     blocks.binary_search_by_key(&start, |block| block.start).ok()
 }
 
-/// Whether an address is in one of the blocks, which are in the order of their addresses and do not overlap.
+/// Returns true if an address is in one of the blocks, which are in the order of their addresses and do not overlap.
 #[must_use]
 pub fn contains(blocks: &[Block], address: usize) -> bool {
     let after = blocks.partition_point(|block| block.start <= address);
     after > 0 && address - blocks[after - 1].start < blocks[after - 1].size
 }
 
-/// The smallest range that has another one too; an empty one has no place.
+/// Returns the smallest range that has another one too; an empty one has no place.
 #[must_use]
 pub fn extended(Block { start, size }: Block, from: usize, to: usize) -> Block {
     let (first, last) = if size == 0 { (from, to) } else { (start.min(from), (start + size).max(to)) };
@@ -80,13 +80,13 @@ impl<T: Copy, const N: usize> Quarantine<T, N> {
         Self { oldest: 0, count: 0, weight: 0, ring: [nothing; N] }
     }
 
-    /// Whether the quarantine is empty.
+    /// Returns true if the quarantine is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The block that has or had this place.
+    /// Returns the block that has or had this place.
     #[must_use]
     pub const fn at(&self, place: usize) -> &T {
         &self.ring[place % N]
@@ -96,7 +96,7 @@ impl<T: Copy, const N: usize> Quarantine<T, N> {
         size.min(Self::LARGE)
     }
 
-    /// Whether the oldest one must go first, before a block of this size comes.
+    /// Returns true if the oldest one must go first, before a block of this size comes.
     #[must_use]
     pub fn is_full_for(&self, size: usize) -> bool {
         self.count > 0 && (self.count == N || self.weight + Self::weight_of(size) > Self::MOST)
@@ -124,19 +124,20 @@ impl<T: Copy, const N: usize> Quarantine<T, N> {
     }
 }
 
-/// Whether two accesses can touch the same byte.
+/// Returns true if two accesses can touch the same byte.
 #[must_use]
 pub const fn overlap(a: Block, b: Block) -> bool {
     a.start < b.start.saturating_add(b.size) && b.start < a.start.saturating_add(a.size)
 }
 
-/// A range in pieces of eight bytes, for what is logged eight bytes at a time: where each begins, and how long it is.
+/// Returns a range in pieces of eight bytes, for what is logged eight bytes at a time: where each begins, and how long
+/// it is.
 pub fn pieces(size: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..size).step_by(8).map(move |at| (at, (size - at).min(8)))
 }
 
-/// A table of objects by key, with open addressing: the places at which a key can be, in the order in which they are
-/// tried. The capacity is a power of two.
+/// Returns a table of objects by key, with open addressing: the places at which a key can be, in the order in which
+/// they are tried. The capacity is a power of two.
 #[inline]
 pub fn probes(key: usize, capacity: usize) -> impl Iterator<Item = usize> {
     let mask = capacity - 1;

@@ -16,7 +16,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Whether a switch is about this place. One without a code address is about any place of the thread.
+    /// Returns true if a switch is about this place. One without a code address is about any place of the thread.
     #[must_use]
     pub const fn is_meant(self, switch: &Switch) -> bool {
         switch.from.0 == self.thread.0 && (!switch.code.is_known() || switch.code.0 == self.code.0)
@@ -31,27 +31,27 @@ impl<'a> Switches<'a> {
     /// None.
     pub const NONE: Self = Self(&[]);
 
-    /// All of a plan.
+    /// Returns all of a plan.
     #[must_use]
     pub const fn new(switches: &'a [Switch]) -> Self {
         Self(switches)
     }
 
-    /// The next one.
+    /// Returns the next one.
     #[inline]
     #[must_use]
     pub const fn next(&self) -> Option<&'a Switch> {
         self.0.first()
     }
 
-    /// The event before which the next one is due.
+    /// Returns the event before which the next one is due.
     #[inline]
     #[must_use]
     pub fn next_at(&self) -> Option<EventNumber> {
         self.next().map(|switch| switch.at)
     }
 
-    /// Whether one is due before event `n`, or should have been made before.
+    /// Returns true if one is due before event `n`, or should have been made before.
     #[inline]
     #[must_use]
     pub fn is_due(&self, n: EventNumber) -> bool {
@@ -68,20 +68,20 @@ impl<'a> Switches<'a> {
         Some(first)
     }
 
-    /// Whether the plan says that a thread which stands here does not perform event `n`. It may say so more than once:
-    /// the execution that it repeats may have held the thread that was chosen first.
+    /// Returns true if the plan says that a thread which stands here does not perform event `n`. It may say so more
+    /// than once: the execution that it repeats may have held the thread that was chosen first.
     #[must_use]
     pub fn speaks_of(&self, n: EventNumber, standing: impl FnOnce() -> Standing) -> bool {
         self.next().is_some_and(|next| next.at == n && standing().is_meant(next))
     }
 
-    /// Whether a switch is made at event `n` from code at this place, by whatever thread.
+    /// Returns true if a switch is made at event `n` from code at this place, by whatever thread.
     #[must_use]
     pub fn speaks_of_code(&self, n: EventNumber, code: impl FnOnce() -> CodeAddress) -> bool {
         self.next().is_some_and(|next| next.at == n && (!next.code.is_known() || next.code == code()))
     }
 
-    /// Whether a switch is made at event `n` from a thread, wherever it stands.
+    /// Returns true if a switch is made at event `n` from a thread, wherever it stands.
     #[must_use]
     pub fn speaks_of_thread(&self, n: EventNumber, thread: ThreadId) -> bool {
         self.next().is_some_and(|next| next.at == n && next.from == thread)
@@ -128,7 +128,7 @@ impl Horizon {
         if at > self.now { self.due(at) } else { self }
     }
 
-    /// The event: the next one at the earliest.
+    /// Returns the event: the next one at the earliest.
     #[inline]
     #[must_use]
     pub fn event(self) -> EventNumber {
@@ -136,9 +136,9 @@ impl Horizon {
     }
 }
 
-/// The event that an execution does not reach. Of `most` events, 0 for any number, those before the first thread is
-/// created do not count: they are the same in every schedule, and may take any time. If they are logged, the execution
-/// gets no further than the limit.
+/// Returns the event that an execution does not reach. Of `most` events, 0 for any number, those before the first
+/// thread is created do not count: they are the same in every schedule, and may take any time. If they are logged, the
+/// execution gets no further than the limit.
 #[must_use]
 pub const fn limit(most: u64, started_at: Option<EventNumber>, is_observed: bool) -> EventNumber {
     match (most, started_at) {
@@ -186,7 +186,7 @@ impl Turn {
         self.length = length;
     }
 
-    /// How long they are; 0 for ever.
+    /// Returns how long they are; 0 for ever.
     #[must_use]
     pub const fn length(&self) -> u64 {
         self.length
@@ -206,21 +206,22 @@ impl Turn {
         self.is_watched = false;
     }
 
-    /// The event that ends it, if one does.
+    /// Returns the event that ends it, if one does.
     #[inline]
     #[must_use]
     pub const fn end(&self) -> Option<EventNumber> {
         if self.length == 0 { None } else { Some(self.ends) }
     }
 
-    /// Whether it has ended before event `n`.
+    /// Returns true if it has ended before event `n`.
     #[inline]
     #[must_use]
     pub fn has_ended(&self, n: EventNumber) -> bool {
         self.end().is_some_and(|end| n >= end)
     }
 
-    /// Where the current turn of the only thread began, which gets one after another, when `now` events have happened.
+    /// Returns where the current turn of the only thread began, which gets one after another, when `now` events have
+    /// happened.
     #[must_use]
     pub const fn began_alone(&self, now: EventNumber) -> EventNumber {
         match now.0.checked_rem(self.length) {

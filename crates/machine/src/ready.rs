@@ -18,14 +18,14 @@ impl<const N: usize> ReadySet<N> {
     /// No thread.
     pub const EMPTY: Self = Self { count: 0, threads: [ThreadId(0); N] };
 
-    /// How many there are.
+    /// Returns how many there are.
     #[inline]
     #[must_use]
     pub const fn count(&self) -> u32 {
         self.count
     }
 
-    /// The thread at a place.
+    /// Returns the thread at a place.
     #[inline]
     #[must_use]
     pub const fn get(&self, place: Place) -> ThreadId {
@@ -56,12 +56,12 @@ impl<const N: usize> ReadySet<N> {
     }
 }
 
-/// All of `count` threads, in cyclic order of creation, from the one after `thread` on. That one comes last.
+/// Returns all of `count` threads, in cyclic order of creation, from the one after `thread` on. That one comes last.
 pub fn cyclic_after(thread: ThreadId, count: u32) -> impl Iterator<Item = ThreadId> {
     (1..=count).map(move |step| ThreadId((thread.0 + step) % count))
 }
 
-/// The thread with the earliest deadline; of equal ones the first.
+/// Returns the thread with the earliest deadline; of equal ones the first.
 pub fn earliest(waiting: impl Iterator<Item = (ThreadId, Deadline)>) -> Option<ThreadId> {
     waiting.min_by_key(|&(_, deadline)| deadline).map(|(thread, _)| thread)
 }

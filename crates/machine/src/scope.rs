@@ -44,7 +44,7 @@ pub struct EndedScopes<'a> {
 }
 
 impl<'a> EndedScopes<'a> {
-    /// The list of a thread.
+    /// Returns the list of a thread.
     pub const fn new(list: &'a mut [EndedScope], in_use: &'a mut InUse) -> Self {
         Self { list, in_use }
     }
@@ -94,7 +94,7 @@ impl<'a> EndedScopes<'a> {
         }
     }
 
-    /// Whether the address may belong to a variable that is not alive, of a call that `is_there`.
+    /// Returns true if the address may belong to a variable that is not alive, of a call that `is_there`.
     pub fn has(&self, address: usize, is_there: impl Fn(&Call) -> bool) -> bool {
         let at = Block { start: address, size: 1 };
         let is_hit = |scope: &EndedScope| overlap(scope.memory, at) && is_there(&scope.call);
@@ -131,7 +131,7 @@ mod tests {
         ]
     }
 
-    /// Where a variable is in its frame.
+    /// Returns where a variable is in its frame.
     fn variable() -> impl Strategy<Value = Block> {
         (0..12_usize, 1..5_usize).prop_map(|(start, size)| Block { start, size })
     }

@@ -38,44 +38,44 @@ impl SocketAddress {
         Self { bytes, len }
     }
 
-    /// The family, 0 if it has none.
+    /// Returns the family, 0 if it has none.
     #[must_use]
     pub const fn family(&self) -> u16 {
         u16::from_le_bytes([self.bytes[0], self.bytes[1]])
     }
 
-    /// Whether it is one of a network.
+    /// Returns true if it is one of a network.
     #[must_use]
     pub const fn has_port(&self) -> bool {
         matches!(self.family(), INET | INET6)
     }
 
-    /// The port, if it is one of a network.
+    /// Returns the port, if it is one of a network.
     #[must_use]
     pub const fn port(&self) -> u16 {
         u16::from_be_bytes([self.bytes[2], self.bytes[3]])
     }
 
-    /// Where it points.
+    /// Returns where it points.
     #[must_use]
     pub fn reach(&self) -> Reach {
         Reach::of(&self.bytes[..self.len])
     }
 
-    /// A path, or a name of the abstract kind.
+    /// Returns a path, or a name of the abstract kind.
     #[must_use]
     pub const fn is_named(&self) -> bool {
         self.len > NAME
     }
 
-    /// Whether the program, and not the kernel, chooses it.
+    /// Returns true if the program, and not the kernel, chooses it.
     #[must_use]
     pub const fn is_chosen(&self) -> bool {
         if self.has_port() { self.port() != 0 } else { self.is_named() }
     }
 
-    /// The name of a local address: a path up to its end, or all bytes of one of the abstract kind. The program may give a
-    /// path with more bytes than it has, and the kernel gives it back with one.
+    /// Returns the name of a local address: a path up to its end, or all bytes of one of the abstract kind. The program
+    /// may give a path with more bytes than it has, and the kernel gives it back with one.
     fn name(&self) -> &[u8] {
         let name = self.bytes.get(NAME..self.len).unwrap_or_default();
         let is_path = name.first().is_some_and(|&first| first != 0);
@@ -83,7 +83,7 @@ impl SocketAddress {
         &name[..end]
     }
 
-    /// The path of a local address that has one, with a terminating zero and room behind it.
+    /// Returns the path of a local address that has one, with a terminating zero and room behind it.
     #[must_use]
     pub fn path(&self) -> Option<[u8; LONGEST]> {
         let name = self.name();
@@ -111,22 +111,22 @@ impl SocketAddress {
         key(&[sum, port])
     }
 
-    /// The key of connections to a local address.
+    /// Returns the key of connections to a local address.
     #[must_use]
     pub fn name_key(&self) -> u64 {
         const PATH: u64 = 3;
         key(&[PATH, self.word()])
     }
 
-    /// The key of the sockets that listen here. Which of its addresses a machine is called by does not matter.
+    /// Returns the key of the sockets that listen here. Which of its addresses a machine is called by does not matter.
     #[must_use]
     pub fn listener(&self) -> u64 {
         const LISTENER: u64 = 2;
         if self.family() == UNIX { self.name_key() } else { key(&[LISTENER, u64::from(self.port())]) }
     }
 
-    /// The key of what changes when something is bound there, listens there or is gone. None for an address that the kernel
-    /// is to choose.
+    /// Returns the key of what changes when something is bound there, listens there or is gone. None for an address
+    /// that the kernel is to choose.
     #[must_use]
     pub fn state(&self) -> Option<u64> {
         const NAMED: u64 = 7;

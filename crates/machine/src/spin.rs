@@ -45,7 +45,7 @@ impl Snapshot {
         Self { words: words.len(), first, rest: words[compared..].iter().fold(0, mix) }
     }
 
-    /// Whether a thread in both states goes on in the same way.
+    /// Returns true if a thread in both states goes on in the same way.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.words != 0 && self.words == other.words && self.first == other.first && self.rest == other.rest
@@ -63,7 +63,7 @@ struct Place {
 
 /// Reads memory: 1, 2, 4 or 8 bytes.
 pub trait Memory {
-    /// The contents; an arbitrary number if nothing is there.
+    /// Returns the contents; an arbitrary number if nothing is there.
     fn contents(&self, address: usize, size: usize) -> u64;
 }
 
@@ -148,21 +148,21 @@ impl Spin {
         }
     }
 
-    /// The event up to which every access is to be reported.
+    /// Returns the event up to which every access is to be reported.
     #[inline]
     #[must_use]
     pub const fn watched_until(&self) -> EventNumber {
         self.watched_until
     }
 
-    /// Whether the next event is to be reported, whatever it is.
+    /// Returns true if the next event is to be reported, whatever it is.
     #[inline]
     #[must_use]
     pub const fn is_watched(&self, now: EventNumber) -> bool {
         now.0 < self.watched_until.0
     }
 
-    /// Whether all events up to `now` were reported.
+    /// Returns true if all events up to `now` were reported.
     #[must_use]
     pub const fn is_current(&self, now: EventNumber) -> bool {
         self.last.0 == now.0
@@ -200,13 +200,13 @@ impl Spin {
         self.place_count += 1;
     }
 
-    /// Whether the thread, which was watched, does more than wait.
+    /// Returns true if the thread, which was watched, does more than wait.
     #[must_use]
     pub fn is_busy(&self, memory: &impl Memory) -> bool {
         self.busy || self.overflow || self.unseen || self.is_changed(memory)
     }
 
-    /// Whether what it has accessed was changed.
+    /// Returns true if what it has accessed was changed.
     #[must_use]
     pub fn is_changed(&self, memory: &impl Memory) -> bool {
         self.places[..self.place_count].iter().any(|place| memory.contents(place.address, place.size) != place.was)

@@ -44,19 +44,19 @@ impl PathText {
         self.push(&digits[at..]);
     }
 
-    /// The text, without the zero.
+    /// Returns the text, without the zero.
     #[must_use]
     pub fn text(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 
-    /// Where it is, for system calls.
+    /// Returns where it is, for system calls.
     #[must_use]
     pub fn pointer(&self) -> usize {
         self.bytes.as_ptr() as usize
     }
 
-    /// The text, with the zero, and room for more.
+    /// Returns the text, with the zero, and room for more.
     #[must_use]
     pub const fn bytes(&self) -> &[u8; LONGEST] {
         &self.bytes
@@ -71,19 +71,19 @@ impl PathText {
         Some(self)
     }
 
-    /// Whether it starts at the root.
+    /// Returns true if it starts at the root.
     #[must_use]
     pub const fn is_absolute(&self) -> bool {
         self.bytes[0] == b'/'
     }
 
-    /// Whether it is this directory, or below it.
+    /// Returns true if it is this directory, or below it.
     #[must_use]
     pub fn is_in(&self, directory: &[u8]) -> bool {
         self.text().strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
     }
 
-    /// The directory that something is in.
+    /// Returns the directory that something is in.
     #[must_use]
     pub fn parent(mut self) -> Option<Self> {
         let last = self.text().iter().rposition(|&byte| byte == b'/')?.max(1);
@@ -93,13 +93,13 @@ impl PathText {
     }
 }
 
-/// The last part of a path.
+/// Returns the last part of a path.
 #[must_use]
 pub fn last_part(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').find(|part| !part.is_empty()).unwrap_or(b"/")
 }
 
-/// A number in decimal digits; nothing if there is anything else.
+/// Returns a number in decimal digits; nothing if there is anything else.
 #[must_use]
 pub fn decimal(digits: &[u8]) -> Option<usize> {
     let step = |sum: usize, &digit: &u8| {
@@ -109,7 +109,7 @@ pub fn decimal(digits: &[u8]) -> Option<usize> {
     if digits.is_empty() { None } else { digits.iter().try_fold(0, step) }
 }
 
-/// A number in hexadecimal digits; nothing if there is anything else.
+/// Returns a number in hexadecimal digits; nothing if there is anything else.
 #[must_use]
 pub fn hexadecimal(digits: &[u8]) -> Option<usize> {
     let step = |sum: usize, &digit: &u8| {
@@ -145,19 +145,19 @@ impl<'a> Mapping<'a> {
         (start <= end).then_some(Self { start, end, rights, inode, name })
     }
 
-    /// Whether memory is writable, and shared with other processes.
+    /// Returns true if memory is writable, and shared with other processes.
     #[must_use]
     pub fn is_writable_and_shared(&self) -> bool {
         self.rights[1] == b'w' && self.rights[3] == b's'
     }
 
-    /// Whether it is the content of a file, private and not writable.
+    /// Returns true if it is the content of a file, private and not writable.
     #[must_use]
     pub fn is_constant_file(&self) -> bool {
         self.rights[..2] == *b"r-" && self.rights[3] == b'p' && self.name.first() == Some(&b'/')
     }
 
-    /// Whether it is private, writable memory without a file.
+    /// Returns true if it is private, writable memory without a file.
     #[must_use]
     pub fn is_anonymous(&self) -> bool {
         self.rights == b"rw-p" && self.inode == b"0" && matches!(self.name, b"" | b"[heap]")

@@ -20,14 +20,14 @@ impl Deadline {
     /// The deadline of waits without one.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// This point of time. The last one that can be expressed means "never", so the one before it is taken.
+    /// Returns this point of time. The last one that can be expressed means "never", so the one before it is taken.
     #[inline]
     #[must_use]
     pub const fn at(nanoseconds: u64) -> Self {
         Self(if nanoseconds == u64::MAX { u64::MAX - 1 } else { nanoseconds })
     }
 
-    /// Whether there is no deadline.
+    /// Returns true if there is no deadline.
     #[inline]
     #[must_use]
     pub const fn is_never(self) -> bool {
@@ -53,13 +53,13 @@ impl Timespec {
         Self([(nanoseconds / SECOND) as i64, (nanoseconds % SECOND) as i64])
     }
 
-    /// Whether its fraction is one: what POSIX asks of absolute times.
+    /// Returns true if its fraction is one: what POSIX asks of absolute times.
     #[must_use]
     pub const fn has_fraction(self) -> bool {
         0 <= self.0[1] && self.0[1] < SECOND as i64
     }
 
-    /// Whether the kernel takes it for a time.
+    /// Returns true if the kernel takes it for a time.
     #[must_use]
     pub const fn is_valid(self) -> bool {
         self.0[0] >= 0 && self.has_fraction()
@@ -90,8 +90,8 @@ impl Clock {
     const REALTIME_COARSE: Self = Self(5);
     const REALTIME_ALARM: Self = Self(8);
 
-    /// Whether there is such a clock. Negative numbers are clocks of other processes and threads; those of files, which are
-    /// among them, do not exist here.
+    /// Returns true if there is such a clock. Negative numbers are clocks of other processes and threads; those of
+    /// files, which are among them, do not exist here.
     #[must_use]
     pub const fn exists(self) -> bool {
         const LAST: i32 = 11;
@@ -100,19 +100,19 @@ impl Clock {
         self.0 <= LAST && self.0 != UNUSED && (self.0 >= 0 || self.0 & OF_FILE != OF_FILE)
     }
 
-    /// Whether a thread can sleep by it: the raw clock and the two coarse ones can only be read.
+    /// Returns true if a thread can sleep by it: the raw clock and the two coarse ones can only be read.
     #[must_use]
     pub const fn can_sleep(self) -> bool {
         !matches!(self.0, 4..=6)
     }
 
-    /// Whether timed operations of locks know it.
+    /// Returns true if timed operations of locks know it.
     #[must_use]
     pub const fn times_locks(self) -> bool {
         matches!(self, Self::REALTIME | Self::MONOTONIC)
     }
 
-    /// What it shows when the execution begins.
+    /// Returns what it shows when the execution begins.
     const fn base(self) -> u64 {
         match self {
             Self::REALTIME | Self::REALTIME_COARSE | Self::REALTIME_ALARM => REALTIME_BASE,
@@ -120,7 +120,7 @@ impl Clock {
         }
     }
 
-    /// What it shows, in nanoseconds, as virtual time.
+    /// Returns what it shows, in nanoseconds, as virtual time.
     #[must_use]
     pub const fn deadline(self, shown: u64) -> Deadline {
         Deadline::at(shown.saturating_sub(self.base()))
@@ -155,7 +155,7 @@ impl VirtualTime {
         self.used
     }
 
-    /// What a clock shows.
+    /// Returns what a clock shows.
     #[must_use]
     pub const fn shown(&self, clock: Clock) -> u64 {
         clock.base() + self.now
@@ -176,8 +176,8 @@ impl VirtualTime {
         }
     }
 
-    /// The deadline of a wait that begins now. One that has passed ends the wait as soon as possible. Finding that out
-    /// takes time, more of it with every wait, so that a loop of such waits makes progress while others sleep.
+    /// Returns the deadline of a wait that begins now. One that has passed ends the wait as soon as possible. Finding
+    /// that out takes time, more of it with every wait, so that a loop of such waits makes progress while others sleep.
     pub fn not_before_now(&mut self, deadline: Deadline) -> Deadline {
         const MOST: u32 = 24;
         if deadline.0 > self.now {
@@ -200,7 +200,7 @@ impl VirtualTime {
         self.now.saturating_sub(moment.0)
     }
 
-    /// This many nanoseconds from now.
+    /// Returns this many nanoseconds from now.
     #[must_use]
     pub const fn after(&self, nanoseconds: u64) -> Deadline {
         Deadline::at(self.now.saturating_add(nanoseconds))

@@ -55,13 +55,13 @@ impl TimerSetting {
         Some(Self { interval: nanoseconds(interval)?, first: nanoseconds(first)? })
     }
 
-    /// The setting that a timer has.
+    /// Returns the setting that a timer has.
     #[must_use]
     pub fn of(timer: &Timer, time: &VirtualTime) -> Self {
         Self { interval: timer.interval, first: timer.left(time) }
     }
 
-    /// The inverse of [`Self::read`]. A timer that is set never seems to be stopped, so parts are rounded up.
+    /// Returns the inverse of [`Self::read`]. A timer that is set never seems to be stopped, so parts are rounded up.
     #[must_use]
     pub fn write(&self, unit: u64) -> [[i64; 2]; 2] {
         [self.interval, self.first].map(|nanoseconds| {
@@ -70,8 +70,8 @@ impl TimerSetting {
         })
     }
 
-    /// When a timer with this setting first expires: that much from now, or when a clock shows it. Also how many of its
-    /// expirations are over when it is set.
+    /// Returns when a timer with this setting first expires: that much from now, or when a clock shows it. Also how
+    /// many of its expirations are over when it is set.
     #[must_use]
     pub fn start(&self, time: &VirtualTime, clock: Option<Clock>) -> (Deadline, u64) {
         match (self.first, clock) {
@@ -86,7 +86,7 @@ impl TimerSetting {
     }
 }
 
-/// What `alarm` returns of the nanoseconds that were left: rounded, but never to 0 while the alarm was set.
+/// Returns what `alarm` returns of the nanoseconds that were left: rounded, but never to 0 while the alarm was set.
 #[must_use]
 pub const fn seconds_left(nanoseconds: u64) -> u64 {
     let rounded = nanoseconds.saturating_add(SECOND / 2) / SECOND;

@@ -22,13 +22,13 @@ impl EndsBy {
         Self(self.0 | other.0)
     }
 
-    /// Whether a handler that has run ends it.
+    /// Returns true if a handler that has run ends it.
     #[must_use]
     pub const fn by_handler(self, restarts: bool) -> bool {
         self.0 & Self::SIGNAL.0 != 0 && (!restarts || self.0 & Self::ANY_SIGNAL.0 == Self::ANY_SIGNAL.0)
     }
 
-    /// Whether cancellation ends it.
+    /// Returns true if cancellation ends it.
     #[inline]
     #[must_use]
     pub const fn by_cancellation(self) -> bool {
@@ -85,34 +85,34 @@ impl Cancellation {
         self.is_requested = true;
     }
 
-    /// Whether it has to leave at its next cancellation point.
+    /// Returns true if it has to leave at its next cancellation point.
     #[inline]
     #[must_use]
     pub const fn is_due(self) -> bool {
         self.is_requested && !self.is_disabled
     }
 
-    /// Whether it has to leave wherever it is.
+    /// Returns true if it has to leave wherever it is.
     #[inline]
     #[must_use]
     pub const fn is_due_anywhere(self) -> bool {
         self.is_asynchronous && self.is_due()
     }
 
-    /// Whether its wait ends by that.
+    /// Returns true if its wait ends by that.
     #[inline]
     #[must_use]
     pub const fn ends(self, wait: EndsBy) -> bool {
         wait.by_cancellation() && self.is_due()
     }
 
-    /// Whether it is disabled.
+    /// Returns true if it is disabled.
     #[must_use]
     pub const fn is_disabled(self) -> bool {
         self.is_disabled
     }
 
-    /// Whether it is asynchronous.
+    /// Returns true if it is asynchronous.
     #[must_use]
     pub const fn is_asynchronous(self) -> bool {
         self.is_asynchronous

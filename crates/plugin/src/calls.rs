@@ -22,14 +22,14 @@ pub struct ModelledCall {
 
 /// To whose memory an argument points.
 pub trait Sight {
-    /// Whether another thread may see what happens at this address.
+    /// Returns true if another thread may see what happens at this address.
     fn is_visible(&mut self, address: Value) -> bool;
-    /// Whether a read at this address may see what another thread wrote.
+    /// Returns true if a read at this address may see what another thread wrote.
     fn is_readable(&mut self, address: Value) -> bool;
 }
 
-/// The part of a function's model that can matter for a call of it. If something else already announces what the call
-/// does to the program's memory, only the rest matters.
+/// Returns the part of a function's model that can matter for a call of it. If something else already announces what
+/// the call does to the program's memory, only the rest matters.
 pub fn modelled(call: Value, name: &str, is_announced: bool, sight: &mut impl Sight) -> Option<ModelledCall> {
     let model = models::of(name)?;
     let is_left = |text: &str| !is_announced || is_about_streams(text);
@@ -67,7 +67,7 @@ fn matters(call: Value, text: &str, sight: &mut impl Sight) -> bool {
 }
 
 impl ModelledCall {
-    /// Whether something is known only when it has returned.
+    /// Returns true if something is known only when it has returned.
     pub fn has_end(&self) -> bool {
         self.model.split_ascii_whitespace().any(|text| match models::parts(text).next() {
             Some(Part::Touch(touch)) => touch.is_after,
@@ -80,7 +80,7 @@ impl ModelledCall {
         })
     }
 
-    /// Where the call has returned, if there is a single such place.
+    /// Returns where the call has returned, if there is a single such place.
     pub fn end(&self) -> Option<Value> {
         match self.call.opcode() {
             Some(Opcode::LLVMCall) if !self.call.is_must_tail() => self.call.next(),
@@ -95,7 +95,7 @@ impl ModelledCall {
     }
 }
 
-/// Whether the model covers everything that a call of the function does.
+/// Returns true if the model covers everything that a call of the function does.
 pub fn is_covered(call: Value, name: &str) -> bool {
     let Some(model) = models::of(name).filter(|_| racehunter_sight::is_modelled(name)) else { return false };
     let whole = ModelledCall { call, model };
@@ -138,7 +138,7 @@ impl Emitter<'_> {
         self.call(c"__rh_lib_after", &[model, arguments, site, result]);
     }
 
-    /// A value as a number; zero for values that have none.
+    /// Returns a value as a number; zero for values that have none.
     fn number(&self, value: Value, is_signed: bool) -> Value {
         let ty = value.ty();
         if ty.is_ordinary_pointer() {

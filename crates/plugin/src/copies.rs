@@ -57,13 +57,13 @@ impl CopiedLoop {
         self.blocks[0].0
     }
 
-    /// Whether an announcement belongs to it.
+    /// Returns true if an announcement belongs to it.
     pub fn has(&self, announcement: usize) -> bool {
         self.announcements.binary_search(&announcement).is_ok()
     }
 }
 
-/// The loops of a function that can be copied.
+/// Returns the loops of a function that can be copied.
 pub fn find(
     function: Value,
     announcements: &[Announcement],
@@ -132,7 +132,7 @@ fn consider(
     (copied.most > 0).then_some(copied)
 }
 
-/// Whether every cycle in the loop passes through its header.
+/// Returns true if every cycle in the loop passes through its header.
 fn passes_each_block_once(blocks: &[Block]) -> bool {
     let mut waiting_for: FxHashMap<Block, usize> = blocks.iter().map(|&block| (block, 0)).collect();
     let inner = |block: Block| successors(block).into_iter().filter(|&next| next != blocks[0]);

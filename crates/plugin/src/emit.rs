@@ -335,7 +335,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The mask as an `i64`, a bit for each of the first `count` lanes.
+    /// Returns the mask as an `i64`, a bit for each of the first `count` lanes.
     fn mask_bits(&mut self, mask: Mask, count: u32) -> Value {
         let context = self.module.context();
         let bits = match mask {
@@ -399,12 +399,12 @@ impl<'a> Emitter<'a> {
 
     // The small words of the language above.
 
-    /// The byte of a site.
+    /// Returns the byte of a site.
     fn site(&self, number: u32) -> Value {
         self.constant_offset_of(self.sites, u64::from(number))
     }
 
-    /// A byte of a global variable.
+    /// Returns a byte of a global variable.
     pub(crate) fn constant_offset_of(&self, global: Value, bytes: u64) -> Value {
         let mut index = [self.i64(bytes).0];
         Value(llvm!(LLVMConstInBoundsGEP2(self.types.i8.0, global.0, index.as_mut_ptr(), 1)))
@@ -437,7 +437,7 @@ impl<'a> Emitter<'a> {
         (head, tail)
     }
 
-    /// A new block of the same function.
+    /// Returns a new block of the same function.
     pub(crate) fn append_block(&self, neighbour: Block) -> Block {
         let function = llvm!(LLVMGetBasicBlockParent(neighbour.0));
         Block(llvm!(LLVMAppendBasicBlockInContext(self.module.context(), function, UNNAMED)))
@@ -465,12 +465,12 @@ impl<'a> Emitter<'a> {
         Value(llvm!(LLVMBuildICmp(self.builder, predicate, left.0, right.0, UNNAMED)))
     }
 
-    /// An `i64`, less a constant.
+    /// Returns an `i64`, less a constant.
     pub(crate) fn subtract(&self, from: Value, number: u64) -> Value {
         Value(llvm!(LLVMBuildSub(self.builder, from.0, self.i64(number).0, UNNAMED)))
     }
 
-    /// Whether nothing that begins at any of these sites is tracked.
+    /// Returns whether nothing that begins at any of these sites is tracked.
     pub(crate) fn are_clear(&self, heads: &[u32]) -> Value {
         let flags =
             |&site: &u32| Value(llvm!(LLVMBuildLoad2(self.builder, self.types.i8.0, self.site(site).0, UNNAMED)));
@@ -479,14 +479,14 @@ impl<'a> Emitter<'a> {
         self.compare(LLVMIntPredicate::LLVMIntSLT, all.expect("there is a site"), zero)
     }
 
-    /// A variable of the function for an `i64`.
+    /// Returns a variable of the function for an `i64`.
     pub(crate) fn local(&self, function: Value) -> Value {
         let entry = Block(llvm!(LLVMGetEntryBasicBlock(function.0)));
         self.before(entry.instructions().next().expect("a block has a terminator"));
         Value(llvm!(LLVMBuildAlloca(self.builder, self.types.i64.0, UNNAMED)))
     }
 
-    /// The same for another type.
+    /// Returns the same for another type.
     pub(crate) fn local_of(&self, function: Value, ty: Type) -> Value {
         let entry = Block(llvm!(LLVMGetEntryBasicBlock(function.0)));
         self.before(entry.instructions().next().expect("a block has a terminator"));
@@ -518,7 +518,8 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// An integer or pointer as `i64`: wider ones lose their upper bits, narrower ones are extended with zeroes.
+    /// Returns an integer or pointer as `i64`: wider ones lose their upper bits, narrower ones are extended with
+    /// zeroes.
     pub(crate) fn as_i64(&self, value: Value) -> Value {
         let ty = value.ty();
         if ty == self.types.i64 {
@@ -530,7 +531,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The bits of a wide integer that [`Self::as_i64`] leaves out.
+    /// Returns the bits of a wide integer that [`Self::as_i64`] leaves out.
     fn upper_half(&self, value: Value) -> Option<Value> {
         let ty = value.ty();
         if !ty.is_integer() || ty.integer_bits() <= 64 {
@@ -540,13 +541,13 @@ impl<'a> Emitter<'a> {
         Some(self.as_i64(Value(llvm!(LLVMBuildLShr(self.builder, value.0, shift, UNNAMED)))))
     }
 
-    /// A pointer, some bytes further.
+    /// Returns a pointer, some bytes further.
     fn offset(&self, base: Value, offset: Value) -> Value {
         let mut index = [offset.0];
         Value(llvm!(LLVMBuildGEP2(self.builder, self.types.i8.0, base.0, index.as_mut_ptr(), 1, UNNAMED)))
     }
 
-    /// A pointer, a constant number of bytes further in the same object.
+    /// Returns a pointer, a constant number of bytes further in the same object.
     pub(crate) fn constant_offset(&self, base: Value, bytes: u64) -> Value {
         let mut index = [self.i64(bytes).0];
         Value(llvm!(LLVMBuildInBoundsGEP2(self.builder, self.types.i8.0, base.0, index.as_mut_ptr(), 1, UNNAMED)))
@@ -578,7 +579,7 @@ impl<'a> Emitter<'a> {
         Value(llvm!(LLVMBuildCall2(self.builder, ty, function, raw.as_mut_ptr(), raw.len() as u32, UNNAMED)))
     }
 
-    /// A constant `i32` 0, which some intrinsics take as the number of a frame.
+    /// Returns a constant `i32` 0, which some intrinsics take as the number of a frame.
     pub(crate) fn zero(&self) -> Value {
         self.i32(0)
     }
@@ -615,7 +616,7 @@ impl<'a> Emitter<'a> {
         (hook, Type(ty))
     }
 
-    /// A location for what the program did not write: the function's own line.
+    /// Returns a location for what the program did not write: the function's own line.
     fn function_location(&self, function: Value) -> Option<Metadata> {
         let subprogram = function.subprogram()?;
         let (context, line) = (self.module.context(), subprogram.subprogram_line());

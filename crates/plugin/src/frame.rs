@@ -81,7 +81,7 @@ pub fn leave(emitter: &Emitter, frame: Frame, exits: &Exits) {
     }
 }
 
-/// Where code at the start of a function goes: after its allocas, and after the prologue of its frame.
+/// Returns where code at the start of a function goes: after its allocas, and after the prologue of its frame.
 pub fn first_instruction(function: Value, frame: Option<Frame>) -> Value {
     if let Some(next) = frame.and_then(|frame| frame.end.next()) {
         return next;
@@ -92,7 +92,7 @@ pub fn first_instruction(function: Value, frame: Option<Frame>) -> Value {
     first.or_else(|| entry.terminator()).expect("a block has a terminator")
 }
 
-/// The place before `instruction`, or before the tail call that belongs to it when it is a return.
+/// Returns the place before `instruction`, or before the tail call that belongs to it when it is a return.
 pub fn before_tail_call(instruction: Value) -> Value {
     if instruction.opcode() != Some(Opcode::LLVMRet) {
         return instruction;

@@ -23,8 +23,8 @@ pub struct PluginInfo {
 /// Field that LLVM 22 added at the end: called before code generation, which the plugin does not need.
 const HAS_CODEGEN_CALLBACK: bool = BUILT_FOR >= 22;
 
-/// The symbol that LLVM looks for in a plugin. It returns a structure in memory, whose address is a hidden first
-/// argument in the calling convention. The argument is explicit here, because hosts of different versions reserve
+/// Returns the symbol that LLVM looks for in a plugin. It returns a structure in memory, whose address is a hidden
+/// first argument in the calling convention. The argument is explicit here, because hosts of different versions reserve
 /// different sizes.
 ///
 /// # Safety

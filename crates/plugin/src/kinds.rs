@@ -69,17 +69,17 @@ impl Kinds {
         }
     }
 
-    /// Whether a function has an attribute.
+    /// Returns true if a function has an attribute.
     pub fn function_has(&self, function: Value, kind: u32) -> bool {
         function.has_attribute(FUNCTION, kind)
     }
 
-    /// Whether a call, or its callee, has an attribute.
+    /// Returns true if a call, or its callee, has an attribute.
     pub fn call_has(&self, call: Value, kind: u32) -> bool {
         call.call_attribute(FUNCTION, kind).is_some()
     }
 
-    /// Whether the callee keeps no way to reach the memory of this argument.
+    /// Returns true if the callee keeps no way to reach the memory of this argument.
     pub fn is_argument_forgotten(&self, call: Value, argument: u32) -> bool {
         let Some(attribute) = call.call_attribute(argument + 1, self.captures) else { return false };
         if cfg!(feature = "llvm19") {
@@ -91,7 +91,8 @@ impl Kinds {
         llvm!(LLVMGetEnumAttributeValue(attribute)) & PROVENANCE == 0
     }
 
-    /// Whether a load or store is of an object's pointer to its virtual table, by its type-based alias information.
+    /// Returns true if a load or store is of an object's pointer to its virtual table, by its type-based alias
+    /// information.
     pub fn is_vtable_access(&self, access: Value) -> bool {
         // The access tag is (base type, access type, offset); a type's first operand is its name.
         access

@@ -7,14 +7,14 @@ use crate::operation::Mask;
 use crate::sys::LLVMOpcode as Opcode;
 use crate::sys::core::*;
 
-/// The lanes of a load that are used, if that is not all of them: those that all its users pick, or those for which a
-/// condition holds, where all its users choose between it and something else.
+/// Returns the lanes of a load that are used, if that is not all of them: those that all its users pick, or those for
+/// which a condition holds, where all its users choose between it and something else.
 pub fn used(load: Value, count: u32) -> Option<Mask> {
     picked(load, count).or_else(|| chosen(load))
 }
 
-/// The users take single lanes out of the vector, or put some of them in another order; perhaps after they have computed
-/// something for each lane.
+/// Returns the users take single lanes out of the vector, or put some of them in another order; perhaps after they have
+/// computed something for each lane.
 fn picked(load: Value, count: u32) -> Option<Mask> {
     /// Values that are followed.
     const MOST: usize = 256;
@@ -49,7 +49,7 @@ fn picked(load: Value, count: u32) -> Option<Mask> {
     (used != 0).then(|| Mask::Bits(constant(load, used, count)))
 }
 
-/// Whether each lane of the result depends on the same lane of the operands only.
+/// Returns true if each lane of the result depends on the same lane of the operands only.
 fn is_lane_by_lane(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(
@@ -84,7 +84,7 @@ fn is_lane_by_lane(opcode: Opcode) -> bool {
     )
 }
 
-/// The bits as a vector of `i1`.
+/// Returns the bits as a vector of `i1`.
 fn constant(load: Value, bits: u64, count: u32) -> Value {
     let context = llvm!(LLVMGetTypeContext(load.ty().0));
     let bit = llvm!(LLVMInt1TypeInContext(context));
@@ -92,8 +92,8 @@ fn constant(load: Value, bits: u64, count: u32) -> Value {
     Value(llvm!(LLVMConstVector(lanes.as_mut_ptr(), count)))
 }
 
-/// The users choose, lane by lane, by the same condition. The optimiser makes that of a masked load of memory that is known to
-/// be there; the condition comes before the load then.
+/// Returns the users choose, lane by lane, by the same condition. The optimiser makes that of a masked load of memory
+/// that is known to be there; the condition comes before the load then.
 fn chosen(load: Value) -> Option<Mask> {
     let mut choice = None;
     for (user, operand) in load.uses() {
@@ -108,7 +108,7 @@ fn chosen(load: Value) -> Option<Mask> {
     comes_before(condition, load).then_some(mask)
 }
 
-/// Whether a value is known at an instruction. Where that is not obvious the whole vector counts.
+/// Returns true if a value is known at an instruction. Where that is not obvious the whole vector counts.
 fn comes_before(value: Value, instruction: Value) -> bool {
     let before = std::iter::successors(instruction.previous(), |&at| at.previous());
     value.opcode().is_none() || before.into_iter().any(|earlier| earlier == value)

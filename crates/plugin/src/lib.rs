@@ -78,7 +78,7 @@ use crate::llvm::Module;
 use crate::plan::Plan;
 use crate::sys::prelude::LLVMModuleRef;
 
-/// Whether a variable of the environment asks for something.
+/// Returns true if a variable of the environment asks for something.
 fn asked(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| value == "1")
 }

@@ -102,7 +102,7 @@ fn chain<T: Copy>(first: Option<T>, next: impl Fn(T) -> Option<T>) -> impl Itera
 }
 
 impl Module {
-    /// The context that owns the module's types.
+    /// Returns the context that owns the module's types.
     pub fn context(self) -> LLVMContextRef {
         llvm!(LLVMGetModuleContext(self.0))
     }
@@ -110,28 +110,28 @@ impl Module {
     pub fn layout(self) -> LLVMTargetDataRef {
         llvm!(LLVMGetModuleDataLayout(self.0))
     }
-    /// The functions, declarations included.
+    /// Returns the functions, declarations included.
     pub fn functions(self) -> impl Iterator<Item = Value> {
         chain(Value::new(llvm!(LLVMGetFirstFunction(self.0))), |f| Value::new(llvm!(LLVMGetNextFunction(f.0))))
     }
-    /// The global variables.
+    /// Returns the global variables.
     pub fn globals(self) -> impl Iterator<Item = Value> {
         chain(Value::new(llvm!(LLVMGetFirstGlobal(self.0))), |g| Value::new(llvm!(LLVMGetNextGlobal(g.0))))
     }
-    /// The aliases.
+    /// Returns the aliases.
     pub fn aliases(self) -> impl Iterator<Item = Value> {
         chain(Value::new(llvm!(LLVMGetFirstGlobalAlias(self.0))), |a| Value::new(llvm!(LLVMGetNextGlobalAlias(a.0))))
     }
-    /// The functions that choose the implementation of an ifunc. They run before relocations are done.
+    /// Returns the functions that choose the implementation of an ifunc. They run before relocations are done.
     pub fn resolvers(self) -> impl Iterator<Item = Value> {
         chain(Value::new(llvm!(LLVMGetFirstGlobalIFunc(self.0))), |i| Value::new(llvm!(LLVMGetNextGlobalIFunc(i.0))))
             .filter_map(|ifunc| Value::new(llvm!(LLVMGetGlobalIFuncResolver(ifunc.0))))
     }
-    /// The global variable with this name.
+    /// Returns the global variable with this name.
     pub fn global(self, name: &CStr) -> Option<Value> {
         Value::new(llvm!(LLVMGetNamedGlobal(self.0, name.as_ptr())))
     }
-    /// The path of the source file, as it was given to the compiler.
+    /// Returns the path of the source file, as it was given to the compiler.
     pub fn source(self) -> String {
         let mut length = 0;
         let data = llvm!(LLVMGetSourceFileName(self.0, &mut length));
@@ -141,7 +141,7 @@ impl Module {
     pub fn add_global(self, ty: Type, name: &CStr) -> Value {
         Value(llvm!(LLVMAddGlobal(self.0, ty.0, name.as_ptr())))
     }
-    /// Whether the module has assembler outside functions.
+    /// Returns true if the module has assembler outside functions.
     pub fn has_assembler(self) -> bool {
         let mut length = 0;
         llvm!(LLVMGetModuleInlineAsm(self.0, &mut length));
@@ -155,7 +155,7 @@ impl Module {
     pub fn add_constructor(self, function: Value, priority: i32) {
         llvm!(rh_append_constructor(self.0, function.0, priority));
     }
-    /// Whether the code can only become part of an executable, which also contains the runtime.
+    /// Returns true if the code can only become part of an executable, which also contains the runtime.
     pub fn is_for_executable(self) -> bool {
         llvm!(rh_is_for_executable(self.0))
     }
@@ -174,23 +174,23 @@ impl Module {
 }
 
 impl Type {
-    /// What it is.
+    /// Returns what it is.
     pub fn kind(self) -> LLVMTypeKind {
         llvm!(LLVMGetTypeKind(self.0))
     }
-    /// Whether values of the type have a size.
+    /// Returns true if values of the type have a size.
     pub fn is_sized(self) -> bool {
         llvm!(LLVMTypeIsSized(self.0)) != 0
     }
-    /// Whether it is a pointer of the ordinary address space.
+    /// Returns true if it is a pointer of the ordinary address space.
     pub fn is_ordinary_pointer(self) -> bool {
         self.kind() == LLVMTypeKind::LLVMPointerTypeKind && llvm!(LLVMGetPointerAddressSpace(self.0)) == 0
     }
-    /// Whether it is a pointer of another address space.
+    /// Returns true if it is a pointer of another address space.
     pub fn is_foreign_pointer(self) -> bool {
         self.kind() == LLVMTypeKind::LLVMPointerTypeKind && llvm!(LLVMGetPointerAddressSpace(self.0)) != 0
     }
-    /// Whether it is an integer.
+    /// Returns true if it is an integer.
     pub fn is_integer(self) -> bool {
         self.kind() == LLVMTypeKind::LLVMIntegerTypeKind
     }
@@ -216,26 +216,26 @@ impl Block {
     fn new(block: LLVMBasicBlockRef) -> Option<Self> {
         (!block.is_null()).then_some(Self(block))
     }
-    /// The instructions, in order.
+    /// Returns the instructions, in order.
     pub fn instructions(self) -> impl Iterator<Item = Value> {
         chain(Value::new(llvm!(LLVMGetFirstInstruction(self.0))), Value::next)
     }
-    /// Its last instruction.
+    /// Returns its last instruction.
     pub fn terminator(self) -> Option<Value> {
         Value::new(llvm!(LLVMGetBasicBlockTerminator(self.0)))
     }
 }
 
 impl Value {
-    /// A handle, unless the pointer is null.
+    /// Returns a handle, unless the pointer is null.
     pub fn new(value: LLVMValueRef) -> Option<Self> {
         (!value.is_null()).then_some(Self(value))
     }
-    /// What it is.
+    /// Returns what it is.
     pub fn kind(self) -> LLVMValueKind {
         llvm!(LLVMGetValueKind(self.0))
     }
-    /// Its type.
+    /// Returns its type.
     pub fn ty(self) -> Type {
         Type(llvm!(LLVMTypeOf(self.0)))
     }
@@ -263,15 +263,15 @@ impl Value {
     pub fn operand_count(self) -> u32 {
         llvm!(LLVMGetNumOperands(self.0)).unsigned_abs()
     }
-    /// An operand of an instruction or constant.
+    /// Returns an operand of an instruction or constant.
     pub fn operand(self, index: u32) -> Value {
         Value(llvm!(LLVMGetOperand(self.0, index)))
     }
-    /// All operands.
+    /// Returns all operands.
     pub fn operands(self) -> impl Iterator<Item = Value> {
         (0..self.operand_count()).map(move |index| self.operand(index))
     }
-    /// The instructions and constants that use the value, each with the index of the operand.
+    /// Returns the instructions and constants that use the value, each with the index of the operand.
     pub fn uses(self) -> impl Iterator<Item = (Value, u32)> {
         let first = llvm!(LLVMGetFirstUse(self.0));
         let uses = chain((!first.is_null()).then_some(first), |one| {
@@ -284,15 +284,15 @@ impl Value {
             (0..user.operand_count()).filter(move |&index| user.operand(index) == self).map(move |index| (user, index))
         })
     }
-    /// The instruction after this one in its block.
+    /// Returns the instruction after this one in its block.
     pub fn next(self) -> Option<Value> {
         Value::new(llvm!(LLVMGetNextInstruction(self.0)))
     }
-    /// The instruction before this one in its block.
+    /// Returns the instruction before this one in its block.
     pub fn previous(self) -> Option<Value> {
         Value::new(llvm!(LLVMGetPreviousInstruction(self.0)))
     }
-    /// The block of an instruction.
+    /// Returns the block of an instruction.
     pub fn block(self) -> Block {
         Block(llvm!(LLVMGetInstructionParent(self.0)))
     }
@@ -304,7 +304,7 @@ impl Value {
     pub fn metadata(self, kind: u32) -> Option<Value> {
         Value::new(llvm!(LLVMGetMetadata(self.0, kind)))
     }
-    /// The value of an integer constant of at most 64 bits, sign-extended.
+    /// Returns the value of an integer constant of at most 64 bits, sign-extended.
     pub fn constant_integer(self) -> Option<i64> {
         let is_small = self.kind() == LLVMValueKind::LLVMConstantIntValueKind && self.ty().integer_bits() <= 64;
         is_small.then(|| llvm!(LLVMConstIntGetSExtValue(self.0)))
@@ -327,25 +327,25 @@ impl Value {
         (text, Text { data: data.cast(), length }.to_owned())
     }
 
-    /// Whether inline assembler can touch memory: it has instructions, and says so or has operands in memory.
+    /// Returns true if inline assembler can touch memory: it has instructions, and says so or has operands in memory.
     pub fn assembler_touches_memory(self) -> bool {
         let (text, constraints) = self.assembler();
         text.trim() != "" && (constraints.contains("{memory}") || constraints.contains('*'))
     }
 
-    /// Whether a function, variable or alias is only declared.
+    /// Returns true if a function, variable or alias is only declared.
     pub fn is_declaration(self) -> bool {
         llvm!(LLVMIsDeclaration(self.0)) != 0
     }
-    /// The blocks of a function.
+    /// Returns the blocks of a function.
     pub fn blocks(self) -> impl Iterator<Item = Block> {
         chain(Block::new(llvm!(LLVMGetFirstBasicBlock(self.0))), |b| Block::new(llvm!(LLVMGetNextBasicBlock(b.0))))
     }
-    /// The parameters of a function.
+    /// Returns the parameters of a function.
     pub fn parameters(self) -> impl Iterator<Item = Value> {
         (0..llvm!(LLVMCountParams(self.0))).map(move |index| Value(llvm!(LLVMGetParam(self.0, index))))
     }
-    /// Whether a function has an attribute, by kind.
+    /// Returns true if a function has an attribute, by kind.
     pub fn has_attribute(self, index: c_uint, kind: u32) -> bool {
         !llvm!(LLVMGetEnumAttributeAtIndex(self.0, index, kind)).is_null()
     }
@@ -380,20 +380,20 @@ impl Value {
 
     // Calls and invokes.
 
-    /// Whether it is a call or an invoke.
+    /// Returns true if it is a call or an invoke.
     pub fn is_call(self) -> bool {
         matches!(self.opcode(), Some(LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke))
     }
-    /// What a call calls.
+    /// Returns what a call calls.
     pub fn callee(self) -> Value {
         Value(llvm!(LLVMGetCalledValue(self.0)))
     }
-    /// The function that a call calls, when it is known.
+    /// Returns the function that a call calls, when it is known.
     pub fn callee_function(self) -> Option<Value> {
         let callee = self.callee();
         (callee.kind() == LLVMValueKind::LLVMFunctionValueKind).then_some(callee)
     }
-    /// Whether it is a call of an intrinsic.
+    /// Returns true if it is a call of an intrinsic.
     pub fn callee_intrinsic(self) -> bool {
         self.is_call() && self.callee_function().is_some_and(|callee| llvm!(LLVMGetIntrinsicID(callee.0)) != 0)
     }
@@ -410,7 +410,7 @@ impl Value {
             Text { data: data.cast(), length }.to_owned()
         })
     }
-    /// An attribute of a call or of one of its arguments, whether it is on the call itself or on the callee.
+    /// Returns an attribute of a call or of one of its arguments, whether it is on the call itself or on the callee.
     pub fn call_attribute(self, index: c_uint, kind: u32) -> Option<LLVMAttributeRef> {
         let own = llvm!(LLVMGetCallSiteEnumAttribute(self.0, index, kind));
         let attribute = match self.callee_function() {
@@ -419,7 +419,7 @@ impl Value {
         };
         (!attribute.is_null()).then_some(attribute)
     }
-    /// Whether a call must be a tail call, and is therefore followed by the return.
+    /// Returns true if a call must be a tail call, and is therefore followed by the return.
     pub fn is_must_tail(self) -> bool {
         self.opcode() == Some(LLVMOpcode::LLVMCall)
             && llvm!(LLVMGetTailCallKind(self.0)) == LLVMTailCallKind::LLVMTailCallKindMustTail
@@ -431,15 +431,15 @@ impl Value {
     pub fn ordering(self) -> LLVMAtomicOrdering {
         llvm!(LLVMGetOrdering(self.0))
     }
-    /// Whether a load, store, or other memory operation is volatile.
+    /// Returns true if a load, store, or other memory operation is volatile.
     pub fn is_volatile(self) -> bool {
         llvm!(LLVMGetVolatile(self.0)) != 0
     }
-    /// Whether an atomic operation is ordered only against signal handlers of its own thread.
+    /// Returns true if an atomic operation is ordered only against signal handlers of its own thread.
     pub fn is_single_thread(self) -> bool {
         llvm!(LLVMIsAtomicSingleThread(self.0)) != 0
     }
-    /// The value that selects a successor of a switch, other than the first, which is the default.
+    /// Returns the value that selects a successor of a switch, other than the first, which is the default.
     pub fn case_value(self, successor: u32) -> Value {
         Value(llvm!(rh_case_value(self.0, successor)))
     }
@@ -450,7 +450,7 @@ impl Value {
 }
 
 impl Metadata {
-    /// A handle, unless the pointer is null.
+    /// Returns a handle, unless the pointer is null.
     pub fn new(metadata: LLVMMetadataRef) -> Option<Self> {
         (!metadata.is_null()).then_some(Self(metadata))
     }
@@ -466,7 +466,7 @@ impl Metadata {
     pub fn scope(self) -> Metadata {
         Metadata(llvm!(LLVMDILocationGetScope(self.0)))
     }
-    /// Where the code of a location was inlined.
+    /// Returns where the code of a location was inlined.
     pub fn inlined_at(self) -> Option<Metadata> {
         Metadata::new(llvm!(LLVMDILocationGetInlinedAt(self.0)))
     }
@@ -513,28 +513,28 @@ impl Metadata {
 /// Index of the attributes of a function itself.
 pub const FUNCTION: c_uint = crate::sys::LLVMAttributeFunctionIndex;
 
-/// The number of an attribute in this version of LLVM; 0 if it has none of that name.
+/// Returns the number of an attribute in this version of LLVM; 0 if it has none of that name.
 pub fn attribute_kind(name: &str) -> u32 {
     llvm!(LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()))
 }
 
-/// The number of a kind of metadata.
+/// Returns the number of a kind of metadata.
 pub fn metadata_kind(context: LLVMContextRef, name: &str) -> u32 {
     llvm!(LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as c_uint))
 }
 
-/// The block that begins with `instruction`, after splitting its block there.
+/// Returns the block that begins with `instruction`, after splitting its block there.
 pub fn split_before(instruction: Value) -> Block {
     Block(llvm!(rh_split_before(instruction.0)))
 }
 
-/// A copy of a block that leads where the block itself does, without the functions that it calls, all of which are hooks.
-/// What comes behind gets its values from either of them.
+/// Returns a copy of a block that leads where the block itself does, without the functions that it calls, all of which
+/// are hooks. What comes behind gets its values from either of them.
 pub fn duplicate_without_hooks(block: Block) -> Block {
     Block(llvm!(rh_duplicate_without_hooks(block.0)))
 }
 
-/// The blocks of each innermost loop of a function, the header first.
+/// Returns the blocks of each innermost loop of a function, the header first.
 pub fn innermost_loops(function: Value) -> Vec<Vec<Block>> {
     extern "C" fn visit(context: *mut c_void, blocks: *const LLVMBasicBlockRef, count: usize) {
         // SAFETY: the shim passes on the context that it was given, and the blocks of one loop.
@@ -557,12 +557,12 @@ impl LoopCopy {
         Self(llvm!(rh_copy_loop(blocks.as_ptr().cast(), blocks.len())))
     }
 
-    /// The counterpart in the copy of a value of the loop. Other values map to themselves.
+    /// Returns the counterpart in the copy of a value of the loop. Other values map to themselves.
     pub fn counterpart(&self, value: Value) -> Value {
         Value(llvm!(rh_counterpart(self.0, value.0)))
     }
 
-    /// The counterpart in the copy of a block of the loop.
+    /// Returns the counterpart in the copy of a block of the loop.
     pub fn block(&self, block: Block) -> Block {
         let copied = self.counterpart(Value(llvm!(LLVMBasicBlockAsValue(block.0))));
         Block(llvm!(LLVMValueAsBasicBlock(copied.0)))

@@ -51,7 +51,7 @@ enum State {
     Done,
 }
 
-/// Where control can go from a block.
+/// Returns where control can go from a block.
 pub fn successors(block: Block) -> Vec<Block> {
     let Some(end) = block.terminator() else { return Vec::new() };
     let count = llvm!(LLVMGetNumSuccessors(end.0));

@@ -21,14 +21,14 @@ impl<'a> Memory<'a> {
         Self { kinds, captured: FxHashMap::default(), is_trusting: false }
     }
 
-    /// The same, with what is known about functions by their names: not for what is announced, which is better too much than
-    /// too little, but for what a claim is lost for.
+    /// Returns the same, with what is known about functions by their names: not for what is announced, which is better
+    /// too much than too little, but for what a claim is lost for.
     pub fn trusting(kinds: &'a Kinds) -> Self {
         Self { is_trusting: true, ..Self::new(kinds) }
     }
 
-    /// Whether an access through this address needs no hook because no other thread can reach the memory, or because
-    /// it is not part of the program (counters of coverage and profiling).
+    /// Returns true if an access through this address needs no hook because no other thread can reach the memory, or
+    /// because it is not part of the program (counters of coverage and profiling).
     pub fn is_private(&mut self, address: Value) -> bool {
         let base = base_of(address);
         match base.kind() {
@@ -40,7 +40,7 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Whether what is read at this address never changes.
+    /// Returns true if what is read at this address never changes.
     pub fn is_constant(&self, address: Value) -> bool {
         let base = base_of(address);
         match base.kind() {
@@ -99,7 +99,7 @@ impl<'a> Memory<'a> {
         false
     }
 
-    /// Whether a call forgets this argument when it returns.
+    /// Returns true if a call forgets this argument when it returns.
     fn keeps_secret(&self, call: Value, operand: u32) -> bool {
         if operand >= call.argument_count() {
             return false;
@@ -115,14 +115,14 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// Whether a variable is one that the compiler has added to count what is executed.
+/// Returns true if a variable is one that the compiler has added to count what is executed.
 fn is_counter(variable: Value) -> bool {
     let is_own =
         matches!(llvm!(LLVMGetLinkage(variable.0)), LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage);
     variable.section().starts_with("__llvm_prf") || is_own && variable.name().starts_with("__llvm_gcov_ctr")
 }
 
-/// Whether a call goes to a known function that does not keep the argument.
+/// Returns true if a call goes to a known function that does not keep the argument.
 fn forgets(call: Value, operand: u32) -> bool {
     use racehunter_sight::Effect;
     if operand >= call.argument_count() {
@@ -161,7 +161,7 @@ fn forgets(call: Value, operand: u32) -> bool {
     }
 }
 
-/// The object that an address points into, as far as the address was computed by offsets.
+/// Returns the object that an address points into, as far as the address was computed by offsets.
 fn base_of(mut address: Value) -> Value {
     // Long enough for every real chain; the bound is against cycles in unreachable code.
     for _ in 0..64 {

@@ -118,7 +118,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Where a plain access begins.
+    /// Returns where a plain access begins.
     pub fn address(&self) -> Option<Value> {
         match *self {
             Self::Plain(_, address, _)
@@ -129,7 +129,7 @@ impl Operation {
         }
     }
 
-    /// Whether it is announced only while tracing, and is not an event.
+    /// Returns true if it is announced only while tracing, and is not an event.
     pub fn is_trace(&self) -> bool {
         matches!(self, Self::Branch(_) | Self::Call(_) | Self::Leave)
     }
@@ -143,13 +143,13 @@ pub struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    /// A scanner for one module.
+    /// Returns a scanner for one module.
     pub fn new(module: Module, kinds: &'a Kinds) -> Self {
         Self { module, kinds, memory: Memory::new(kinds) }
     }
 
-    /// The operations of one instruction, in the order in which they are announced. `sanitized`: the function asked for
-    /// plain accesses too; atomic ones, which may synchronise others, are found in every function.
+    /// Returns the operations of one instruction, in the order in which they are announced. `sanitized`: the function
+    /// asked for plain accesses too; atomic ones, which may synchronise others, are found in every function.
     pub fn operations(&mut self, instruction: Value, sanitized: bool) -> Vec<Operation> {
         if instruction.metadata(self.kinds.no_sanitize).is_some() {
             return Vec::new();
@@ -174,8 +174,8 @@ impl<'a> Scanner<'a> {
         found
     }
 
-    /// Whether everything that a call of a known function does to memory is announced, in a function that asks for
-    /// it.
+    /// Returns true if everything that a call of a known function does to memory is announced, in a function that asks
+    /// for it.
     pub fn understands(&self, call: Value) -> bool {
         let Some(name) = call.is_call().then(|| call.callee_function()).flatten().map(Value::name) else {
             return call.is_call() && !llvm!(LLVMIsAInlineAsm(call.callee().0)).is_null();
@@ -188,7 +188,7 @@ impl<'a> Scanner<'a> {
             || calls::is_covered(call, &name) && !printing::lacks_buffer(call, &name)
     }
 
-    /// Whether an instruction is announced in a function that asks for no announcements of plain accesses.
+    /// Returns true if an instruction is announced in a function that asks for no announcements of plain accesses.
     pub fn is_overlooked(&mut self, instruction: Value) -> bool {
         let announced = self.operations(instruction, false).len();
         let all = self.operations(instruction, true);
@@ -214,8 +214,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A load of a vector of which the program uses some lanes only. The others are there because one load is cheaper: the
-    /// program does not read them, and other threads may write them.
+    /// Returns a load of a vector of which the program uses some lanes only. The others are there because one load is
+    /// cheaper: the program does not read them, and other threads may write them.
     fn partial(&self, load: Value) -> Option<Operation> {
         let (address, vector) = (load.operand(0), load.ty());
         let count = vector.lanes().filter(|&count| count <= 64)?;
@@ -354,7 +354,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Whether nothing else announces what a call does to memory.
+    /// Returns true if nothing else announces what a call does to memory.
     fn needs_model(&mut self, call: Value, name: &str, function: &str) -> bool {
         if library::string_call(call, function).is_some()
             || printing::memory(call, name).is_some_and(|_| name.starts_with("fwrite"))
@@ -416,12 +416,12 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Whether another thread may see what happens at this address.
+    /// Returns true if another thread may see what happens at this address.
     pub fn is_visible(&mut self, address: Value) -> bool {
         address.ty().is_ordinary_pointer() && !self.memory.is_private(address)
     }
 
-    /// Whether a read at this address may see what another thread wrote.
+    /// Returns true if a read at this address may see what another thread wrote.
     fn is_readable(&mut self, address: Value) -> bool {
         self.is_visible(address) && !self.memory.is_constant(address)
     }

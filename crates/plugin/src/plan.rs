@@ -171,7 +171,7 @@ impl Plan {
         });
     }
 
-    /// The sites at which regions, and loops that are copied, begin.
+    /// Returns the sites at which regions, and loops that are copied, begin.
     pub fn heads(&self) -> impl Iterator<Item = u32> {
         self.functions.iter().flat_map(|function| {
             let regions = function.regions.iter().map(|region| function.announcements[region.start].site);
@@ -187,7 +187,7 @@ impl Plan {
     }
 }
 
-/// Whether hooks can be added to a function.
+/// Returns true if hooks can be added to a function.
 pub fn is_instrumentable(function: Value, kinds: &Kinds) -> bool {
     !function.is_declaration()
         && !is_elsewhere(function)
@@ -195,12 +195,12 @@ pub fn is_instrumentable(function: Value, kinds: &Kinds) -> bool {
         && !function.has_attribute(FUNCTION, kinds.disable_instrumentation)
 }
 
-/// Whether the function is here only for the optimiser, and its code in another module.
+/// Returns true if the function is here only for the optimiser, and its code in another module.
 pub fn is_elsewhere(function: Value) -> bool {
     llvm!(LLVMGetLinkage(function.0)) == LLVMLinkage::LLVMAvailableExternallyLinkage
 }
 
-/// Whether the instruction transfers control to another function.
+/// Returns true if the instruction transfers control to another function.
 fn is_real_call(instruction: Value) -> bool {
     instruction.is_call()
         && instruction.callee_function().is_none_or(|callee| llvm!(LLVMGetIntrinsicID(callee.0)) == 0)

@@ -23,8 +23,8 @@ pub fn strings(call: Value, function: &str) -> Vec<StringCall> {
         .collect()
 }
 
-/// Whether a call of a printing function touches memory beyond what [`strings`] and [`memory`] announce; nothing for other
-/// functions. `is_quiet` says of a pointer whether no other thread can see what happens there.
+/// Returns whether a call of a printing function touches memory beyond what [`strings`] and [`memory`] announce;
+/// nothing for other functions. `is_quiet` says of a pointer whether no other thread can see what happens there.
 pub fn hides(call: Value, function: &str, mut is_quiet: impl FnMut(Value) -> bool) -> Option<bool> {
     let (format, is_list) = match format_position(function) {
         Some(at) => (at, false),
@@ -51,7 +51,7 @@ pub fn hides(call: Value, function: &str, mut is_quiet: impl FnMut(Value) -> boo
     Some(others.any(|(_, at)| at < call.argument_count() && !is_quiet(call.operand(at))))
 }
 
-/// Whether a call writes a string that [`written`] does not describe.
+/// Returns true if a call writes a string that [`written`] does not describe.
 pub fn lacks_buffer(call: Value, function: &str) -> bool {
     is_buffer_first(function) && written(call).is_none()
 }
@@ -67,7 +67,7 @@ pub struct Written {
     pub room: Option<Value>,
 }
 
-/// What a call of `sprintf` or a similar function writes.
+/// Returns what a call of `sprintf` or a similar function writes.
 pub fn written(call: Value) -> Option<Written> {
     // What follows an `invoke` can be reached in other ways.
     if call.opcode() != Some(Opcode::LLVMCall) || call.is_must_tail() {
@@ -114,7 +114,7 @@ pub fn memory(call: Value, function: &str) -> Option<Touched> {
     }
 }
 
-/// Which argument is the format.
+/// Returns which argument is the format.
 fn format_position(function: &str) -> Option<u32> {
     Some(match function {
         "printf" => 0,
@@ -126,7 +126,7 @@ fn format_position(function: &str) -> Option<u32> {
     })
 }
 
-/// The same for functions that take their arguments as a list.
+/// Returns the same for functions that take their arguments as a list.
 fn list_format_position(function: &str) -> Option<u32> {
     Some(match function {
         "vprintf" => 0,
@@ -138,12 +138,12 @@ fn list_format_position(function: &str) -> Option<u32> {
     })
 }
 
-/// Whether the first argument is where the text goes.
+/// Returns true if the first argument is where the text goes.
 fn is_buffer_first(function: &str) -> bool {
     function.contains("sprintf") || function.contains("snprintf")
 }
 
-/// The text of a constant string.
+/// Returns the text of a constant string.
 fn constant_text(pointer: Value) -> Option<Vec<u8>> {
     let global = Value::new(llvm!(LLVMIsAGlobalVariable(pointer.0)))?;
     if llvm!(LLVMIsGlobalConstant(global.0)) == 0 {

@@ -46,7 +46,7 @@ pub enum What {
     Through(Value),
 }
 
-/// Whether a call makes another thread, or the end of this one, call the function that it gets.
+/// Returns true if a call makes another thread, or the end of this one, call the function that it gets.
 fn calls_later(call: Value) -> bool {
     const CALLERS: [&str; 8] = [
         "pthread_create",
@@ -61,8 +61,8 @@ fn calls_later(call: Value) -> bool {
     call.callee_function().is_some_and(|callee| CALLERS.contains(&callee.name().as_str()))
 }
 
-/// Whether an instruction uses memory through a pointer into another address space, such as those of the segment
-/// registers. Nothing says which address that is.
+/// Returns true if an instruction uses memory through a pointer into another address space, such as those of the
+/// segment registers. Nothing says which address that is.
 fn is_elsewhere_in_memory(instruction: Value) -> bool {
     let uses_memory = matches!(
         instruction.opcode(),
@@ -89,12 +89,12 @@ pub struct Lookout<'a> {
 }
 
 impl<'a> Lookout<'a> {
-    /// A lookout for one module.
+    /// Returns a lookout for one module.
     pub fn new(kinds: &'a Kinds, is_support: bool) -> Self {
         Self { is_support, in_whole: crate::asked(crate::QUIET), kinds, memory: Memory::trusting(kinds) }
     }
 
-    /// What one instruction hides. `understood`: its effects on memory are announced.
+    /// Returns what one instruction hides. `understood`: its effects on memory are announced.
     pub fn look(&mut self, instruction: Value, understood: bool) -> Vec<Reached> {
         let mut found = Vec::new();
         if self.is_support {
@@ -152,12 +152,13 @@ impl<'a> Lookout<'a> {
         found
     }
 
-    /// Whether a function gives numbers to a library that uses them for itself.
+    /// Returns true if a function gives numbers to a library that uses them for itself.
     fn is_own_number(&self, name: &str) -> bool {
         self.in_whole && OWN_NUMBERS.contains(&name)
     }
 
-    /// Whether a call of a known function touches memory that other threads can reach and that is not announced.
+    /// Returns true if a call of a known function touches memory that other threads can reach and that is not
+    /// announced.
     fn hides_memory(&mut self, call: Value, name: &str, understood: bool) -> bool {
         let touches = racehunter_sight::of(name).touches;
         if touches.is_empty() || understood {
@@ -169,12 +170,12 @@ impl<'a> Lookout<'a> {
         (0..call.argument_count()).any(|at| touches.contains(at) && !self.is_quiet(call.operand(at)))
     }
 
-    /// Whether the runtime sees everything that such a call transfers, or no other thread can.
+    /// Returns true if the runtime sees everything that such a call transfers, or no other thread can.
     fn is_small_transfer(&mut self, call: Value) -> bool {
         is_short_transfer(call) || self.is_quiet(call.operand(1))
     }
 
-    /// Whether no other thread can see what happens behind a pointer, or nothing can happen there.
+    /// Returns true if no other thread can see what happens behind a pointer, or nothing can happen there.
     fn is_quiet(&mut self, value: Value) -> bool {
         !value.ty().is_ordinary_pointer()
             || llvm!(LLVMIsNull(value.0)) != 0
@@ -274,7 +275,7 @@ fn assembled(assembler_value: Value, understood: bool) -> Option<What> {
     Some(What::Named(effect, assembler::name(&text).to_owned(), None, [None, None]))
 }
 
-/// Whether the module has the code of a function, and it is instrumented or says so itself.
+/// Returns true if the module has the code of a function, and it is instrumented or says so itself.
 pub fn is_seen(function: Value, kinds: &Kinds) -> bool {
     !function.is_declaration() && !is_elsewhere(function) && is_instrumentable(function, kinds)
 }
@@ -285,13 +286,13 @@ pub fn is_transfer(name: &str) -> bool {
     matches!(name, "read" | "write" | "recv" | "send" | "recvfrom" | "sendto")
 }
 
-/// Whether the runtime checks everything that such a call transfers.
+/// Returns true if the runtime checks everything that such a call transfers.
 pub fn is_short_transfer(call: Value) -> bool {
     let is_short = |length: Value| length.constant_integer().is_some_and(|length| length <= SEEN_OF_TRANSFER);
     call.argument_count() < 3 || is_short(call.operand(2))
 }
 
-/// Whether a process or thread is asked for its number only to send it a signal.
+/// Returns true if a process or thread is asked for its number only to send it a signal.
 fn is_only_signalled(call: Value) -> bool {
     let sends = |user: Value| {
         let name = user.is_call().then(|| user.callee_function()).flatten().map(Value::name);
@@ -301,7 +302,7 @@ fn is_only_signalled(call: Value) -> bool {
     is_asked && call.uses().all(|(user, _)| sends(user))
 }
 
-/// A function with memory accesses that are not announced.
+/// Returns a function with memory accesses that are not announced.
 pub fn blind(function: Value) -> Reached {
     let at = frame::first_instruction(function, None);
     Reached { at, what: What::Named(Effect::Uninstrumented, function.name(), None, [None, None]) }
@@ -420,7 +421,7 @@ impl Emitter<'_> {
         self.call(c"__rh_wrote", &[written.buffer, bytes]);
     }
 
-    /// The effect and the name, as bytes in a separate section.
+    /// Returns the effect and the name, as bytes in a separate section.
     fn description(&mut self, effect: Effect, name: &str) -> Value {
         let key = (effect as u8, name.to_owned());
         if let Some(&known) = self.told.descriptions.get(&key) {
@@ -443,7 +444,7 @@ impl Emitter<'_> {
 }
 
 impl Kinds {
-    /// Whether an intrinsic may touch memory of the program.
+    /// Returns true if an intrinsic may touch memory of the program.
     fn may_touch_memory(&self, intrinsic: Value) -> bool {
         // Two bits for each kind of memory; those of the second are about what no program can see.
         const INACCESSIBLE: u64 = 0b1100;

@@ -15,8 +15,8 @@ use crate::plan::Announcement;
 use crate::sys::core::*;
 use crate::sys::{LLVMOpcode as Opcode, LLVMTypeKind};
 
-/// The regions of a function, as runs of its announcements. An access that no region may contain is in none, and
-/// neither is an access of a loop that is copied whole.
+/// Returns the regions of a function, as runs of its announcements. An access that no region may contain is in none,
+/// and neither is an access of a loop that is copied whole.
 pub fn find(
     announcements: &[Announcement],
     copied: &[CopiedLoop],
@@ -42,7 +42,7 @@ pub fn find(
     regions
 }
 
-/// Whether the operation is exactly one event, for all values that the program computes.
+/// Returns true if the operation is exactly one event, for all values that the program computes.
 pub fn is_one_event(operation: &Operation) -> bool {
     match *operation {
         Operation::Plain(..) | Operation::VirtualTableRead(_) | Operation::VirtualTableUpdate(..) => true,
@@ -52,7 +52,7 @@ pub fn is_one_event(operation: &Operation) -> bool {
     }
 }
 
-/// Whether `to` comes behind `from` in the same block, and all between them can be there twice.
+/// Returns true if `to` comes behind `from` in the same block, and all between them can be there twice.
 fn reaches(from: Value, to: Value, is_repeatable: &dyn Fn(Value) -> bool) -> bool {
     let mut at = from;
     loop {
@@ -69,7 +69,7 @@ fn reaches(from: Value, to: Value, is_repeatable: &dyn Fn(Value) -> bool) -> boo
     }
 }
 
-/// Whether the instruction can have a copy that is executed instead of it.
+/// Returns true if the instruction can have a copy that is executed instead of it.
 pub fn is_repeatable(instruction: Value, kinds: &Kinds) -> bool {
     if instruction.ty().kind() == LLVMTypeKind::LLVMTokenTypeKind {
         return false;

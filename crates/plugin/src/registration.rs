@@ -80,8 +80,9 @@ pub fn register(module: Module, kinds: &Kinds, types: &Types, sites: Value, site
     module.add_constructor(constructor, PRIORITY);
 }
 
-/// The instrumented functions of the module that the linker may replace by those of another object, which need not be
-/// instrumented: templates and inline functions, of which each object has a copy, weak ones, and those of shared libraries.
+/// Returns the instrumented functions of the module that the linker may replace by those of another object, which need
+/// not be instrumented: templates and inline functions, of which each object has a copy, weak ones, and those of shared
+/// libraries.
 fn replaceable(module: Module, kinds: &Kinds, types: &Types) -> Option<(Value, u64)> {
     let is_replaceable = |function: &Value| match llvm!(LLVMGetLinkage(function.0)) {
         LLVMLinkage::LLVMWeakAnyLinkage

@@ -53,12 +53,12 @@ impl Scopes {
         Self(changes)
     }
 
-    /// Whether nothing changes.
+    /// Returns true if nothing changes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The instructions that are announced.
+    /// Returns the instructions that are announced.
     pub fn instructions(&self) -> FxHashSet<Value> {
         self.0.iter().map(|change| change.at).collect()
     }

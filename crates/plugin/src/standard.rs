@@ -9,12 +9,12 @@ use crate::llvm::Value;
 /// all of them write the same values.
 const NARROW: &str = "_ZNKSt5ctypeIcE6narrowEcc";
 
-/// Whether this access of one byte belongs to a table that several threads fill in with the same values.
+/// Returns true if this access of one byte belongs to a table that several threads fill in with the same values.
 pub fn is_shared_table(access: Value) -> bool {
     access.location().is_some_and(|location| location.scope().scope_function(true) == NARROW)
 }
 
-/// Whether this relaxed update releases the lock bit of an `std::atomic<std::shared_ptr>`. Up to version 13 the
+/// Returns true if this relaxed update releases the lock bit of an `std::atomic<std::shared_ptr>`. Up to version 13 the
 /// library does this without release order after a load: the processor keeps the order, but the memory model does not
 /// guarantee it.
 pub fn gives_back_lock_bit(update: Value) -> bool {

@@ -24,7 +24,7 @@ fn breaks(first: Op, between: Op, second: Op) -> bool {
         || (between.reads() && first.writes() && second.writes())
 }
 
-/// The patterns of a trace, by their three sites.
+/// Returns the patterns of a trace, by their three sites.
 pub(crate) fn cases(index: &Index<'_>, checker: &Checker<'_, '_>, attempts: usize) -> Vec<Case> {
     let trace = index.trace;
     let pairs = pairs_of_blocks(index);

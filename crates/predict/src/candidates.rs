@@ -61,12 +61,12 @@ pub(crate) struct LockSets {
 }
 
 impl LockSets {
-    /// The set without a lock.
+    /// Returns the set without a lock.
     pub(crate) fn empty(&mut self) -> u32 {
         self.number(Vec::new())
     }
 
-    /// What a thread that holds a set holds after an event.
+    /// Returns what a thread that holds a set holds after an event.
     pub(crate) fn after(&mut self, index: &Index<'_>, held: u32, event: EventId) -> u32 {
         let op = index.trace.op(event);
         if !(op.acquires() || op.releases()) || !index.is_outermost(event) {
@@ -167,7 +167,7 @@ impl Candidates {
         &self.events[group.begin as usize..group.end as usize]
     }
 
-    /// The pairs of a case that the cones allow, near ones first, up to a limit. Returns whether these are all.
+    /// Returns the pairs of a case that the cones allow, near ones first, up to a limit. Returns whether these are all.
     pub(crate) fn pairs(
         &self,
         index: &Index<'_>,
@@ -209,7 +209,7 @@ impl Candidates {
     }
 }
 
-/// All accesses to shared locations, by location, each in order; and where those of each object begin.
+/// Returns all accesses to shared locations, by location, each in order; and where those of each object begin.
 fn shared_accesses(index: &Index<'_>, locks: &mut LockSets) -> (Vec<Access>, Vec<u32>) {
     let trace = index.trace;
     let is_wanted = |event: EventId| trace.op(event).is_access() && index.is_shared(trace.object(event));
@@ -246,8 +246,8 @@ struct Cursor<'a> {
     after: &'a [EventId],
 }
 
-/// Where the possible partners of an access are in another group: both bounds grow along the access's thread, and are
-/// at least these. The end can be before the start if there are none.
+/// Returns where the possible partners of an access are in another group: both bounds grow along the access's thread,
+/// and are at least these. The end can be before the start if there are none.
 fn partners(
     index: &Index<'_>,
     cones: &Cones,

@@ -21,7 +21,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// A name for reports.
+    /// Returns a name for reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -95,20 +95,20 @@ impl<'a, 't> Checker<'a, 't> {
         Self::with_demands(index, Demands::new(policy, index))
     }
 
-    /// The same, for other demands than those of a policy.
+    /// Returns the same, for other demands than those of a policy.
     #[must_use]
     pub fn with_demands(index: &'a Index<'t>, demands: Demands) -> Self {
         let cones = Cones::new(index, &demands);
         Self { index, demands, cones, validator: Validator::new(index) }
     }
 
-    /// What is demanded.
+    /// Returns what is demanded.
     #[must_use]
     pub fn demands(&self) -> &Demands {
         &self.demands
     }
 
-    /// A reordering that ends as the question wants it, found within some effort.
+    /// Returns a reordering that ends as the question wants it, found within some effort.
     #[must_use]
     pub fn check(&self, question: &Question, effort: &Effort) -> Option<(Witness, Stage)> {
         match self.answer(question, effort) {
@@ -117,7 +117,7 @@ impl<'a, 't> Checker<'a, 't> {
         }
     }
 
-    /// The same, and whether more effort could find what was not found.
+    /// Returns the same, and whether more effort could find what was not found.
     #[must_use]
     pub fn answer(&self, question: &Question, effort: &Effort) -> Answer {
         let (Some(first), Some(last)) = (question.events().min(), question.events().max()) else { return Answer::No };
@@ -199,8 +199,9 @@ impl<'a, 't> Checker<'a, 't> {
         valid.is_ok()
     }
 
-    /// The reads of shared locations that must see their old writes for a question, with these writes (none: the initial
-    /// value): the constraints on a reordering, before locks. They are all there even if they contradict the question.
+    /// Returns the reads of shared locations that must see their old writes for a question, with these writes (none:
+    /// the initial value): the constraints on a reordering, before locks. They are all there even if they contradict
+    /// the question.
     #[must_use]
     pub fn constraints(&self, question: &Question) -> Vec<(Option<EventId>, EventId)> {
         let write = |read| Some(self.index.read_from(read)).filter(|&write| write != NONE);
@@ -245,7 +246,7 @@ mod tests {
     /// What comes before what in any order.
     const ORDER: &str = "uq uo sp qd ot pr pl hf kg gv fv";
 
-    /// A question whose order has no cycle, but that still has no answer.
+    /// Returns a question whose order has no cycle, but that still has no answer.
     ///
     /// Each write that no read sees (`p`, `q`, `o`, `g`, `f`) comes before another write to the same location, or
     /// after the read that sees that one. If `p` comes before `u`, then `q` comes after `t` (otherwise `p u q s p` is

@@ -16,7 +16,7 @@ use crate::order::{Cycle, NEVER, Order};
 use crate::writes::{Writes, first_from, last_before};
 use racehunter_trace::{EventId, Op};
 
-/// The order of a cut.
+/// Returns the order of a cut.
 pub(crate) fn order(index: &Index<'_>, cut: &Cut, question: &Question) -> Result<Order, Cycle> {
     let (order, writes) = (Order::new(index.threads()), Writes::new(index, cut));
     let mut closure = Closure { index, cut, order, writes, sections: Vec::new() };

@@ -21,7 +21,7 @@ pub(crate) struct Cones {
 }
 
 impl Cones {
-    /// The cones of all events under a policy.
+    /// Returns the cones of all events under a policy.
     pub(crate) fn new(index: &Index<'_>, demands: &Demands) -> Self {
         let threads = index.threads();
         let mut pass = Pass {
@@ -46,20 +46,20 @@ impl Cones {
         pass.cones
     }
 
-    /// How far each thread must have come for the event at a position of a thread to be about to happen. The entry of
-    /// the thread itself must not be used: it is the position.
+    /// Returns how far each thread must have come for the event at a position of a thread to be about to happen. The
+    /// entry of the thread itself must not be used: it is the position.
     pub(crate) fn of(&self, thread: usize, position: u32) -> &[u32] {
         self.row(self.row_of(thread, position))
     }
 
-    /// The number of the row that says it.
+    /// Returns the number of the row that says it.
     pub(crate) fn row_of(&self, thread: usize, position: u32) -> u32 {
         let marks = &self.marks[thread];
         let at = marks.partition_point(|&(from, _)| from <= position);
         if at == 0 { 0 } else { marks[at - 1].1 }
     }
 
-    /// A row: one position per thread.
+    /// Returns a row: one position per thread.
     pub(crate) fn row(&self, number: u32) -> &[u32] {
         &self.rows[number as usize * self.threads..][..self.threads]
     }

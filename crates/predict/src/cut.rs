@@ -69,7 +69,8 @@ pub(crate) struct NoCut {
     pub(crate) too_large: bool,
 }
 
-/// The least cut for a question, with the events before `frozen` as they were, and at most `limit` that are not.
+/// Returns the least cut for a question, with the events before `frozen` as they were, and at most `limit` that are
+/// not.
 pub(crate) fn cut(
     index: &Index<'_>,
     demands: &Demands,
@@ -96,7 +97,7 @@ pub(crate) fn cut(
     }
 }
 
-/// The necessary reads of a question, even if they contradict something else, and without the ends of critical
+/// Returns the necessary reads of a question, even if they contradict something else, and without the ends of critical
 /// sections.
 pub(crate) fn necessary(index: &Index<'_>, demands: &Demands, question: &Question) -> Vec<EventId> {
     let mut closure = Closure::new(index, demands, 0, usize::MAX);
@@ -156,7 +157,7 @@ impl<'a, 't> Closure<'a, 't> {
         }
     }
 
-    /// The result if there is no cut.
+    /// Returns the result if there is no cut.
     fn none(&self, at_all: bool) -> NoCut {
         NoCut { at_all, too_large: self.size > self.limit }
     }

@@ -45,14 +45,14 @@ enum Thing {
 }
 
 impl Group {
-    /// What its thread has: its end, and its locks.
+    /// Returns what its thread has: its end, and its locks.
     fn has<'l>(&self, locks: &'l LockSets) -> impl Iterator<Item = Thing> + use<'l> {
         let held = locks.get(self.held).iter().map(|&(lock, _)| Thing::Lock(lock));
         std::iter::once(Thing::End(self.thread)).chain(held)
     }
 }
 
-/// The cycles of a trace.
+/// Returns the cycles of a trace.
 pub(crate) fn cases(index: &Index<'_>, attempts: usize) -> Vec<Case> {
     let trace = index.trace;
     let mut locks = LockSets::default();
@@ -224,7 +224,8 @@ impl Finder<'_> {
     }
 }
 
-/// The questions of a cycle: all combinations of requests if they are few, otherwise those that lie near each other.
+/// Returns the questions of a cycle: all combinations of requests if they are few, otherwise those that lie near each
+/// other.
 fn case(groups: &[Group], cycle: &[usize], attempts: usize) -> Case {
     let wishes: Vec<&[EventId]> = cycle.iter().map(|&group| &groups[group].wishes[..]).collect();
     let all = wishes.iter().map(|wishes| wishes.len()).try_fold(1, usize::checked_mul);

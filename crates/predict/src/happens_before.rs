@@ -199,7 +199,7 @@ impl<'a, 't> Pass<'a, 't> {
     }
 }
 
-/// The rows of the accesses that an operation conflicts with.
+/// Returns the rows of the accesses that an operation conflicts with.
 fn conflicting(op: Op) -> &'static [usize] {
     match op {
         Op::Read => &[PLAIN_WRITE, ATOMIC_WRITE],

@@ -100,13 +100,13 @@ impl<'t> Index<'t> {
         self.events.len()
     }
 
-    /// The trace.
+    /// Returns the trace.
     #[must_use]
     pub fn trace(&self) -> &'t Trace {
         self.trace
     }
 
-    /// The locks that a thread holds when an event is about to happen: objects of the trace, the latest first.
+    /// Returns the locks that a thread holds when an event is about to happen: objects of the trace, the latest first.
     pub fn locks_at(&self, event: EventId) -> impl Iterator<Item = u32> + '_ {
         let (thread, position) = self.place(event);
         self.held_at(thread, position).map(|acquire| self.trace.object(acquire))
@@ -117,14 +117,14 @@ impl<'t> Index<'t> {
         (usize::from(self.trace.thread(event)), self.position[event as usize])
     }
 
-    /// The write that a read took its value from, or [`NONE`] for the initial value.
+    /// Returns the write that a read took its value from, or [`NONE`] for the initial value.
     pub(crate) fn read_from(&self, read: EventId) -> EventId {
         debug_assert!(self.trace.op(read).reads());
         self.link[read as usize]
     }
 
-    /// The other end of the critical section that an acquisition or release belongs to: [`NONE`] for an acquisition
-    /// without release, the event itself for the inner part of a recursive lock, which means nothing.
+    /// Returns the other end of the critical section that an acquisition or release belongs to: [`NONE`] for an
+    /// acquisition without release, the event itself for the inner part of a recursive lock, which means nothing.
     pub(crate) fn other_end(&self, event: EventId) -> EventId {
         debug_assert!(self.trace.op(event).acquires() || self.trace.op(event).releases());
         self.link[event as usize]
@@ -135,7 +135,8 @@ impl<'t> Index<'t> {
         self.link[event as usize] != event
     }
 
-    /// The event besides the one before it in its thread that must come before an event in any order, or [`NONE`].
+    /// Returns the event besides the one before it in its thread that must come before an event in any order, or
+    /// [`NONE`].
     pub(crate) fn required(&self, event: EventId) -> EventId {
         match self.trace.op(event).subject() {
             Subject::Memory | Subject::Nothing => {}
@@ -145,7 +146,7 @@ impl<'t> Index<'t> {
         NONE
     }
 
-    /// The fork that must come before the first event of a thread, or [`NONE`].
+    /// Returns the fork that must come before the first event of a thread, or [`NONE`].
     pub(crate) fn start_of(&self, thread: usize) -> EventId {
         self.forker[thread]
     }
@@ -165,13 +166,14 @@ impl<'t> Index<'t> {
         &self.sections[self.sections_start[at] as usize..self.sections_start[at + 1] as usize]
     }
 
-    /// Those from the first whose acquisition is at or after a position.
+    /// Returns those from the first whose acquisition is at or after a position.
     pub(crate) fn sections_from(&self, lock: u32, thread: usize, acquire: u32) -> &[Section] {
         let all = self.sections_of(lock, thread);
         &all[all.partition_point(|section| section.acquire < acquire)..]
     }
 
-    /// The outermost acquisitions whose locks a thread holds after the given number of events; the latest first.
+    /// Returns the outermost acquisitions whose locks a thread holds after the given number of events; the latest
+    /// first.
     pub(crate) fn held_at(&self, thread: usize, position: u32) -> impl Iterator<Item = EventId> + '_ {
         let marks = &self.held[thread];
         let at = marks.partition_point(|&(from, _)| from <= position);

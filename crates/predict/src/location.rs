@@ -100,12 +100,12 @@ impl Location {
         }
     }
 
-    /// The groups: what each has in common, and its accesses.
+    /// Returns the groups: what each has in common, and its accesses.
     pub(crate) fn groups(&self) -> impl Iterator<Item = (Key, impl Iterator<Item = EventId>)> {
         self.groups.iter().map(|(key, entries)| (*key, self.entries[entries.clone()].iter().map(|entry| entry.event)))
     }
 
-    /// What a group has in common.
+    /// Returns what a group has in common.
     pub(crate) fn key(&self, group: usize) -> Key {
         self.groups[group].0
     }

@@ -29,19 +29,19 @@ impl Order {
         &self.stairs[from * self.threads + to]
     }
 
-    /// The first position in another thread that comes after an event, or [`NEVER`].
+    /// Returns the first position in another thread that comes after an event, or [`NEVER`].
     pub(crate) fn after(&self, thread: usize, position: u32, other: usize) -> u32 {
         let stair = self.stair(thread, other);
         let at = stair.partition_point(|&(from, _)| from < position);
         stair.get(at).map_or(NEVER, |&(_, to)| to)
     }
 
-    /// The last position in another thread that comes before an event.
+    /// Returns the last position in another thread that comes before an event.
     pub(crate) fn before(&self, thread: usize, position: u32, other: usize) -> Option<u32> {
         self.before_until(thread, position, other).0
     }
 
-    /// The same, and the position of the thread from which on it is another one, or [`NEVER`].
+    /// Returns the same, and the position of the thread from which on it is another one, or [`NEVER`].
     pub(crate) fn before_until(&self, thread: usize, position: u32, other: usize) -> (Option<u32>, u32) {
         let stair = self.stair(other, thread);
         let at = stair.partition_point(|&(_, to)| to <= position);

@@ -36,7 +36,7 @@ impl Policy {
     /// All of them, the most permissive last.
     pub const ALL: [Self; 3] = [Self::M2, Self::SeqCheck, Self::Nre];
 
-    /// Its name on the command line.
+    /// Returns its name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -74,7 +74,7 @@ pub(crate) enum Flow {
 }
 
 impl Demands {
-    /// What a policy demands, given what the trace knows.
+    /// Returns what a policy demands, given what the trace knows.
     #[must_use]
     pub fn new(policy: Policy, index: &Index<'_>) -> Self {
         let trace = index.trace;
@@ -134,12 +134,12 @@ impl Demands {
         Self { boundary: Boundary::Table(boundary), flow: Flow::Table(starts, reads) }
     }
 
-    /// The position in its thread from which on a read must see its old write, [`NONE`] for never.
+    /// Returns the position in its thread from which on a read must see its old write, [`NONE`] for never.
     pub(crate) fn boundary(&self, index: &Index<'_>, read: EventId) -> u32 {
         self.boundary_at(index.position[read as usize], read)
     }
 
-    /// The same, for a read whose position is at hand.
+    /// Returns the same, for a read whose position is at hand.
     pub(crate) fn boundary_at(&self, position: u32, read: EventId) -> u32 {
         match &self.boundary {
             Boundary::Next => position + 1,
@@ -147,8 +147,9 @@ impl Demands {
         }
     }
 
-    /// The earlier reads of its thread that must see their old writes for an event to happen as it did: those that it
-    /// comes after the boundary of, and those that flow into it. For necessary consistent reads, the set `NRE(e)`.
+    /// Returns the earlier reads of its thread that must see their old writes for an event to happen as it did: those
+    /// that it comes after the boundary of, and those that flow into it. For necessary consistent reads, the set
+    /// `NRE(e)`.
     #[must_use]
     pub fn necessary_for(&self, index: &Index<'_>, event: EventId) -> Vec<EventId> {
         let (thread, position) = index.place(event);
@@ -173,7 +174,7 @@ impl Demands {
         &self.flow
     }
 
-    /// The earlier reads that the trace says flow into a write.
+    /// Returns the earlier reads that the trace says flow into a write.
     pub(crate) fn known_flow(&self, write: EventId) -> &[EventId] {
         match &self.flow {
             Flow::Table(starts, reads) => &reads[starts[write as usize] as usize..starts[write as usize + 1] as usize],

@@ -21,7 +21,7 @@ impl Question {
         Self { next, done: Vec::new(), before: Vec::new() }
     }
 
-    /// All events that are named.
+    /// Returns all events that are named.
     pub(crate) fn events(&self) -> impl Iterator<Item = EventId> + '_ {
         let pairs = self.before.iter().flat_map(|&(first, second)| [first, second]);
         self.next.iter().chain(&self.done).copied().chain(pairs)
@@ -46,7 +46,7 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// The events, in order.
+    /// Returns the events, in order.
     pub fn iter(&self) -> impl Iterator<Item = EventId> + '_ {
         self.runs.iter().flat_map(|&(first, length)| first..first + length)
     }
@@ -80,7 +80,7 @@ impl FromIterator<EventId> for Tail {
 }
 
 impl Witness {
-    /// All its events, in order.
+    /// Returns all its events, in order.
     pub fn events(&self) -> impl Iterator<Item = EventId> + '_ {
         (0..self.frozen).chain(self.tail.iter())
     }

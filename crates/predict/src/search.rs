@@ -129,7 +129,7 @@ impl<'a, 't> Search<'a, 't> {
         self.next[thread] = if goes_on { self.index.events[thread][at as usize] } else { NONE };
     }
 
-    /// Where a necessary read takes its value from.
+    /// Returns where a necessary read takes its value from.
     fn source(&self, read: EventId) -> Source {
         let write = self.index.read_from(read);
         if write != NONE && write >= self.cut.frozen {
@@ -139,7 +139,7 @@ impl<'a, 't> Search<'a, 't> {
         }
     }
 
-    /// What a read of an object would see now.
+    /// Returns what a read of an object would see now.
     fn current(&self, object: u32) -> Source {
         self.written.get(&object).map_or(Source::Before(object), |&write| Source::Write(write))
     }
@@ -151,7 +151,7 @@ impl<'a, 't> Search<'a, 't> {
             && self.cut.is_necessary(thread, position)
     }
 
-    /// The thread that can continue with the first event of the trace after a given one.
+    /// Returns the thread that can continue with the first event of the trace after a given one.
     fn enabled_after(&mut self, tried: Option<EventId>) -> Option<usize> {
         let mut from = tried.map_or(0, |tried| tried + 1);
         loop {
@@ -172,7 +172,7 @@ impl<'a, 't> Search<'a, 't> {
         }
     }
 
-    /// Whether everything that the order wants before the next event of a thread has happened.
+    /// Returns true if everything that the order wants before the next event of a thread has happened.
     fn is_ordered(&mut self, thread: usize) -> bool {
         let position = self.at[thread];
         if position < self.ordered[thread] {
@@ -276,7 +276,7 @@ impl<'a, 't> Search<'a, 't> {
         }
     }
 
-    /// A hash of where everything is.
+    /// Returns a hash of where everything is.
     fn state(&self) -> u64 {
         self.at.iter().fold(self.hash, |hash, &at| mix(hash.rotate_left(5) ^ u64::from(at)))
     }

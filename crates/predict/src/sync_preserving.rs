@@ -12,8 +12,8 @@ use racehunter_trace::EventId;
 /// From this share of events on, it is cheaper to go through all of them than to sort those that happen.
 const DENSE: usize = 16;
 
-/// A witness that keeps the order of critical sections, if there is one with at most this many events after the part
-/// it has in common with the trace.
+/// Returns a witness that keeps the order of critical sections, if there is one with at most this many events after the
+/// part it has in common with the trace.
 pub(crate) fn witness(index: &Index<'_>, cones: &Cones, question: &Question, limit: usize) -> Option<Witness> {
     // Anything that is to be put into another order than in the trace is beyond this stage.
     if question.before.iter().any(|(first, second)| first > second) {
@@ -25,7 +25,7 @@ pub(crate) fn witness(index: &Index<'_>, cones: &Cones, question: &Question, lim
     witness_from(index, cones, question, first, limit).or_else(|| witness_from(index, cones, question, 0, limit))
 }
 
-/// The same, for reorderings in which all events of the trace before one happen.
+/// Returns the same, for reorderings in which all events of the trace before one happen.
 fn witness_from(index: &Index<'_>, cones: &Cones, question: &Question, from: EventId, limit: usize) -> Option<Witness> {
     let high = index.events.iter().map(|events| events.partition_point(|&event| event < from) as u32).collect();
     let mut ideal = Ideal { index, cones, high };

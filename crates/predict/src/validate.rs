@@ -151,12 +151,12 @@ impl<'i, 't> Validator<'i, 't> {
         run.sees_what_matters(demands, question)
     }
 
-    /// How many events of each thread come before an event of the trace.
+    /// Returns how many events of each thread come before an event of the trace.
     fn done_at(&self, frozen: EventId) -> Vec<u32> {
         self.events.iter().map(|events| events.partition_point(|&event| event < frozen) as u32).collect()
     }
 
-    /// What an object had gone through before an event of the trace.
+    /// Returns what an object had gone through before an event of the trace.
     fn history_at(&self, object: u32, before: EventId) -> &[EventId] {
         let history = self.history.get(&object).map_or(&[][..], Vec::as_slice);
         &history[..history.partition_point(|&event| event < before)]
@@ -186,7 +186,7 @@ impl<'i, 't> Validator<'i, 't> {
         holders
     }
 
-    /// The write that a read saw in the trace.
+    /// Returns the write that a read saw in the trace.
     fn saw(&self, read: EventId) -> Option<EventId> {
         Some(self.index.read_from(read)).filter(|&write| write != NONE)
     }

@@ -29,7 +29,7 @@ const WORDS: [(&str, &str, bool); 19] = [
     ("arrive at ", "other", true),
 ];
 
-/// What a step is, and the object that it is about.
+/// Returns what a step is, and the object that it is about.
 fn parse(step: &Step) -> (&'static str, Option<&str>) {
     let words = step.what.trim().trim_start_matches("atomic ").trim_start_matches("fail to ");
     let Some((begin, class, names)) = WORDS.iter().find(|(begin, ..)| words.starts_with(begin)) else {
@@ -40,12 +40,12 @@ fn parse(step: &Step) -> (&'static str, Option<&str>) {
     (class, (*names && !rest.is_empty() && !is_size).then_some(rest))
 }
 
-/// One of [`CLASSES`].
+/// Returns one of [`CLASSES`].
 pub(crate) fn class(step: &Step) -> &'static str {
     parse(step).0
 }
 
-/// The variable, lock or condition that a step is about.
+/// Returns the variable, lock or condition that a step is about.
 pub(crate) fn object(step: &Step) -> Option<&str> {
     parse(step).1
 }
@@ -59,7 +59,7 @@ pub(crate) struct Held<'a> {
     pub(crate) to: usize,
 }
 
-/// Which locks are held when. Where steps are left out, a lock that is not seen to be released may have been.
+/// Returns which locks are held when. Where steps are left out, a lock that is not seen to be released may have been.
 pub(crate) fn held<'a>(steps: &'a [Step]) -> Vec<Held<'a>> {
     let (mut open, mut done): (Vec<Held<'a>>, Vec<Held<'a>>) = (Vec::new(), Vec::new());
     let mut close = |open: &mut Vec<Held<'a>>, at: usize, to: usize| done.push(Held { to, ..open.remove(at) });

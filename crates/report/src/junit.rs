@@ -35,7 +35,7 @@ pub struct Test {
     pub ending: Ending,
 }
 
-/// All tests as one file, suite by suite.
+/// Returns all tests as one file, suite by suite.
 #[must_use]
 pub fn file(tests: &[Test]) -> String {
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -90,8 +90,8 @@ fn case(out: &mut String, Test { suite, name, elapsed, ending }: &Test) {
 
 const HUNT: &str = "racehunter hunt";
 
-/// A hunt as tests: one for each finding, and one for the hunt if no finding counts. Without findings the hunt has passed,
-/// unless its result is inconclusive, or the command fails for another reason.
+/// Returns a hunt as tests: one for each finding, and one for the hunt if no finding counts. Without findings the hunt
+/// has passed, unless its result is inconclusive, or the command fails for another reason.
 pub(crate) fn hunt(findings: &[Finding], coverage: Option<(&Coverage, Duration)>, failure: Option<&str>) -> String {
     // The time of the hunt is that of its first test: readers add them up.
     let mut elapsed = coverage.map_or(Duration::ZERO, |(_, elapsed)| elapsed);
@@ -120,14 +120,14 @@ pub(crate) fn hunt(findings: &[Finding], coverage: Option<(&Coverage, Duration)>
     file(&tests)
 }
 
-/// A hunt with nothing to hunt in.
+/// Returns a hunt with nothing to hunt in.
 pub(crate) fn nothing(why: &str, failed: bool) -> String {
     let why = why.to_owned();
     let ending = if failed { Ending::Error(why) } else { Ending::Skipped(why) };
     file(&[Test { suite: HUNT.to_owned(), name: "hunt".to_owned(), elapsed: Duration::ZERO, ending }])
 }
 
-/// A scan as tests: its findings, and the verdict.
+/// Returns a scan as tests: its findings, and the verdict.
 pub(crate) fn scan(findings: &[Finding], verdict: &Verdict, elapsed: Duration) -> String {
     let test = |name: String, ending: Ending| Test { suite: "racehunter scan".to_owned(), name, elapsed, ending };
     let found = findings.iter().filter(|finding| finding.counts());

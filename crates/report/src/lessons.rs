@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// Columns of a paragraph.
 const WIDTH: usize = 78;
 
-/// The page of a kind. The name may be as it stands in a report: `error[data-race]`.
+/// Returns the page of a kind. The name may be as it stands in a report: `error[data-race]`.
 ///
 /// # Errors
 /// When there is no such kind: the names of all of them.
@@ -17,7 +17,7 @@ pub fn explain(name: &str) -> Result<String, String> {
     kind.map(|kind| page(&lesson(kind))).ok_or_else(|| Kind::ALL.map(Kind::name).join(", "))
 }
 
-/// All kinds, one line each.
+/// Returns all kinds, one line each.
 #[must_use]
 pub fn list() -> String {
     let mut text = String::new();

@@ -13,7 +13,7 @@ use crate::text::clean;
 use crate::threads::Threads;
 use crate::values;
 
-/// The file, for all findings.
+/// Returns the file, for all findings.
 #[must_use]
 pub fn file(findings: &[&Finding]) -> String {
     let mut events = Vec::new();
@@ -81,7 +81,7 @@ fn one(events: &mut Vec<Value>, process: u32, finding: &Finding) {
     }
 }
 
-/// Both objects as one.
+/// Returns both objects as one.
 fn merge(one: &Value, other: &Value) -> Value {
     let mut all = one.clone();
     if let (Some(all), Some(other)) = (all.as_object_mut(), other.as_object()) {

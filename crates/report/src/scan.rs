@@ -60,7 +60,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// A verdict without a finding.
+    /// Returns a verdict without a finding.
     #[must_use]
     pub fn new(word: Word, tier: Option<Tier>, why: String) -> Self {
         Self { word, tier, why, finding: None }
@@ -139,7 +139,7 @@ impl<W: Write> Reporter<W> {
     }
 }
 
-/// What keeps the program from being proved, for people: the most convincing pairs, and what is not modelled.
+/// Returns what keeps the program from being proved, for people: the most convincing pairs, and what is not modelled.
 fn open(report: &Report) -> String {
     let mut text = String::new();
     // Of all that is about the same memory the most convincing is enough.
@@ -191,7 +191,7 @@ fn calls(side: &Side) -> Vec<serde_json::Value> {
     side.calls.iter().map(frame).collect()
 }
 
-/// The locks that are held, and those that may be.
+/// Returns the locks that are held, and those that may be.
 fn locks(side: &Side) -> String {
     let quoted = |names: &[String]| format!("`{}`", names.join("`, `"));
     match (&side.locks[..], &side.may_hold[..]) {
@@ -202,7 +202,7 @@ fn locks(side: &Side) -> String {
     }
 }
 
-/// A suspected pair, for people.
+/// Returns a suspected pair, for people.
 fn suspicion(pair: &Pair) -> String {
     let mut text = format!("suspected: data race on `{}`\n", pair.what);
     for side in &pair.sides {
@@ -223,7 +223,7 @@ fn suspicion(pair: &Pair) -> String {
     text
 }
 
-/// What an access does.
+/// Returns what an access does.
 #[must_use]
 pub fn access(side: &Side) -> &'static str {
     match (side.write, side.atomic) {
@@ -234,7 +234,7 @@ pub fn access(side: &Side) -> &'static str {
     }
 }
 
-/// The first gap of an analysis, or else its first pair: what keeps it from a proof.
+/// Returns the first gap of an analysis, or else its first pair: what keeps it from a proof.
 #[must_use]
 pub fn obstacle(report: &Report) -> String {
     match (report.gaps.first(), report.pairs.first()) {
@@ -246,7 +246,7 @@ pub fn obstacle(report: &Report) -> String {
     }
 }
 
-/// Why a program is free of races by its code.
+/// Returns why a program is free of races by its code.
 #[must_use]
 pub fn proof(threads: usize) -> String {
     match threads {
@@ -263,44 +263,44 @@ pub fn no_time() -> (String, String) {
     (what, why)
 }
 
-/// What executions have said, after what keeps the code from a proof.
+/// Returns what executions have said, after what keeps the code from a proof.
 #[must_use]
 pub fn executed(obstacle: &str, executions: u64, no_proof: Option<&str>) -> String {
     let why = no_proof.map_or_else(String::new, |why| format!(", which is no proof: {why}"));
     format!("{obstacle}; {executions} executions showed no race{why}")
 }
 
-/// A race that an execution has shown.
+/// Returns a race that an execution has shown.
 #[must_use]
 pub fn shown(message: &str) -> String {
     format!("{message}, shown by an execution that can be replayed")
 }
 
-/// All executions, and none with a race.
+/// Returns all executions, and none with a race.
 #[must_use]
 pub fn exhausted(guarantee: &str, executions: u64) -> String {
     format!("{guarantee}: {executions} executions, none with a race")
 }
 
-/// The program could not be executed.
+/// Returns the program could not be executed.
 #[must_use]
 pub fn not_executed(obstacle: &str, why: &str) -> String {
     format!("{obstacle}; the program could not be executed: {why}")
 }
 
-/// Why executions cannot prove anything about a program that calls functions which are described by code.
+/// Returns why executions cannot prove anything about a program that calls functions which are described by code.
 #[must_use]
 pub fn described_by_code() -> String {
     "it calls library functions whose accesses executions do not see".to_owned()
 }
 
-/// What is not modelled where an option changes what the linker makes of symbols.
+/// Returns what is not modelled where an option changes what the linker makes of symbols.
 #[must_use]
 pub fn changes_symbols(option: &str) -> String {
     format!("`{option}`, which tells the linker what symbols mean")
 }
 
-/// The message of a pair that nothing has shown.
+/// Returns the message of a pair that nothing has shown.
 #[must_use]
 pub fn suspected(name: &str) -> String {
     format!("suspected data race on `{name}`")

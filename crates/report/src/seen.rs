@@ -8,7 +8,7 @@ use racehunter_symbols::{Effect, Instrumentation};
 /// The libraries whose functions have models, each by itself.
 const MODELLED: [&str; 7] = ["libc.so", "libm.so", "libpthread.so", "libdl.so", "librt.so", "libgcc_s.so", "ld-linux"];
 
-/// What is seen of a program, and what is not.
+/// Returns what is seen of a program, and what is not.
 #[must_use]
 pub fn seen(program: &Instrumentation) -> String {
     let mut out = match program.has_symbols {

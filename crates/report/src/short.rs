@@ -25,7 +25,7 @@ pub(crate) fn finding(finding: &Finding) -> String {
     )
 }
 
-/// How serious it is: shown again each time, seen once, or of no interest.
+/// Returns how serious it is: shown again each time, seen once, or of no interest.
 pub(crate) fn severity(finding: &Finding) -> &'static str {
     match (&finding.suppressed, finding.confirmed) {
         (Some(_), _) => "suppressed",
@@ -34,7 +34,7 @@ pub(crate) fn severity(finding: &Finding) -> &'static str {
     }
 }
 
-/// The place of a site, as precise as it is known.
+/// Returns the place of a site, as precise as it is known.
 pub(crate) fn place(site: &Site) -> String {
     location(&site.file, site.line, site.column).unwrap_or_else(|| clean(&site.function))
 }
@@ -50,7 +50,7 @@ pub(crate) fn location(file: &str, line: u32, column: u32) -> Option<String> {
     }
 }
 
-/// One line about the campaign.
+/// Returns one line about the campaign.
 pub(crate) fn summary(coverage: &Coverage, told: Told) -> String {
     let note = |what: &Uncontrolled| if what.what.is_unseen() { "unseen" } else { "uncontrolled" };
     let outside = coverage.uncontrolled.iter().map(|what| format!("note[{}]: {}\n", note(what), sentence(what)));
@@ -59,7 +59,7 @@ pub(crate) fn summary(coverage: &Coverage, told: Told) -> String {
     format!("{outside}summary: {}; {}{unclear}\n", found(told), explored(coverage, told))
 }
 
-/// What is not under control, where, and what that means.
+/// Returns what is not under control, where, and what that means.
 pub(crate) fn sentence(what: &Uncontrolled) -> String {
     let place = location(&what.file, what.line, 0);
     messages::uncontrolled(&what.what, &clean(&what.detail), place.as_deref())
@@ -98,12 +98,12 @@ pub(crate) fn found(told: Told) -> String {
     found
 }
 
-/// Why finding nothing means nothing, if so.
+/// Returns why finding nothing means nothing, if so.
 pub(crate) fn unclear(coverage: &Coverage) -> Option<String> {
     (!coverage.unclear.is_empty()).then(|| clean(&coverage.unclear.join("; ")))
 }
 
-/// What was explored, with the word that it deserves.
+/// Returns what was explored, with the word that it deserves.
 pub(crate) fn explored(coverage: &Coverage, told: Told) -> String {
     let word = if is_proof(coverage, told) { "proved" } else { "explored" };
     let is_unseen = coverage.finished && coverage.uncontrolled.iter().any(|what| what.what.is_unseen());
@@ -116,7 +116,7 @@ pub(crate) fn is_proof(coverage: &Coverage, told: Told) -> bool {
     coverage.complete && coverage.unclear.is_empty() && told == Told::default()
 }
 
-/// The guarantee and the work it took.
+/// Returns the guarantee and the work it took.
 pub(crate) fn extent(coverage: &Coverage) -> String {
     let mut executions = count(coverage.executions, "execution");
     if coverage.left_out > 0 {

@@ -25,7 +25,7 @@ impl Sources {
         self.copies.extend(copies);
     }
 
-    /// A line of a file, counted from 1.
+    /// Returns a line of a file, counted from 1.
     pub(crate) fn line(&mut self, file: &str, line: u32) -> Option<&str> {
         let read = || {
             let is_of = |(name, _): &&(String, PathBuf)| {

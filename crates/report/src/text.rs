@@ -9,8 +9,8 @@ pub(crate) fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 
-/// The text without anything that could move the cursor: reports quote sources and output that we did not write.
-/// Tabs become four spaces.
+/// Returns the text without anything that could move the cursor: reports quote sources and output that we did not
+/// write. Tabs become four spaces.
 #[must_use]
 pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -31,7 +31,7 @@ const fn reorders(letter: char) -> bool {
     matches!(letter, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// A finding in which every text is [`clean`].
+/// Returns a finding in which every text is [`clean`].
 ///
 /// # Panics
 /// Never: what was written can be read.
@@ -72,7 +72,7 @@ pub(crate) fn shorten(text: &str, columns: usize) -> String {
     out
 }
 
-/// The text and spaces up to `columns`.
+/// Returns the text and spaces up to `columns`.
 pub(crate) fn pad(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }

@@ -4,7 +4,7 @@ use crate::messages;
 use crate::text::count;
 use racehunter_finding::{Failure, Limit, Unclear, Unfinished};
 
-/// One reason, in one line.
+/// Returns one reason, in one line.
 #[must_use]
 pub fn unclear(reason: &Unclear) -> String {
     match reason {
@@ -24,7 +24,7 @@ pub fn unclear(reason: &Unclear) -> String {
     }
 }
 
-/// What became of executions that did not complete: the limits, and the options that lift them.
+/// Returns what became of executions that did not complete: the limits, and the options that lift them.
 fn unfinished(all: &[Unfinished]) -> String {
     all.iter().map(one).collect::<Vec<_>>().join("; ")
 }

@@ -22,7 +22,7 @@ pub struct Origin<'a> {
     pub digits: &'a str,
 }
 
-/// The witness of a verdict. An `unknown` verdict has no witness.
+/// Returns the witness of a verdict. An `unknown` verdict has no witness.
 #[must_use]
 pub fn witness(verdict: &Verdict, origin: &Origin<'_>) -> Option<String> {
     match (verdict.word, &verdict.finding) {
@@ -32,7 +32,7 @@ pub fn witness(verdict: &Verdict, origin: &Origin<'_>) -> Option<String> {
     }
 }
 
-/// What the witness is about, and where it comes from.
+/// Returns what the witness is about, and where it comes from.
 fn metadata(origin: &Origin<'_>, version: &str) -> String {
     let hashes: Vec<(String, &str)> =
         origin.files.iter().map(|(file, hash)| (file.display().to_string(), &**hash)).collect();
@@ -60,13 +60,13 @@ fn metadata(origin: &Origin<'_>, version: &str) -> String {
     text
 }
 
-/// A random identifier, of random numbers in hexadecimal.
+/// Returns a random identifier, of random numbers in hexadecimal.
 fn uuid(digits: &str) -> String {
     let part = |from: usize, to: usize| digits.get(from..to).unwrap_or_default();
     format!("{}-{}-4{}-a{}-{}", part(0, 8), part(8, 12), part(12, 15), part(15, 18), part(18, 30))
 }
 
-/// A string as YAML has it, and JSON too.
+/// Returns a string as YAML has it, and JSON too.
 fn quoted(text: &str) -> String {
     json!(text).to_string()
 }

@@ -33,7 +33,7 @@ const MOST_PATHS_BY_CELLS: usize = 16;
 /// Instructions that are followed, again and again, before that is given up.
 const MOST_STEPS: u64 = 5_000_000;
 
-/// Whether the linker gives a variable of this name an address, which may be that of another one.
+/// Returns true if the linker gives a variable of this name an address, which may be that of another one.
 fn is_made_by_the_linker(name: &str) -> bool {
     const MADE: [&str; 10] = [
         "end",
@@ -164,7 +164,7 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
     report
 }
 
-/// Where exceptions are caught. To throw one is taken for the end of the program, so control never comes there.
+/// Returns where exceptions are caught. To throw one is taken for the end of the program, so control never comes there.
 fn catches(points_to: &PointsTo<'_>) -> Vec<(InstanceId, u32)> {
     let instances = (0..).zip(&points_to.instances);
     let calls = instances.flat_map(|(index, instance)| instance.outside.iter().map(move |call| (index, call)));

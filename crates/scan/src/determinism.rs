@@ -90,7 +90,7 @@ const NOTHING: [&str; 7] = [
     "llvm.memset.",
 ];
 
-/// Why executions do not tell all that the program can do; nothing if they do.
+/// Returns why executions do not tell all that the program can do; nothing if they do.
 pub fn why_open(points_to: &PointsTo<'_>) -> Option<String> {
     let initialised = Initialised::of(points_to);
     points_to.instances.entries().find_map(|(id, instance)| {
@@ -102,7 +102,7 @@ pub fn why_open(points_to: &PointsTo<'_>) -> Option<String> {
     })
 }
 
-/// Whether the program waits for conditions: spurious wake-ups must be tried, too.
+/// Returns true if the program waits for conditions: spurious wake-ups must be tried, too.
 pub fn waits(points_to: &PointsTo<'_>) -> bool {
     let mut names = points_to.instances.iter().flat_map(|instance| instance.outside.values().flatten());
     names.any(|name| matches!(points_to.models.of(name), Some(Model::Wait(_))))
@@ -161,7 +161,7 @@ impl Look<'_, '_> {
         }
     }
 
-    /// Whether a value leads to memory of some kind.
+    /// Returns true if a value leads to memory of some kind.
     fn leads(&self, operand: &Operand, is_it: impl Fn(&Base) -> bool) -> bool {
         let addresses = self.points_to.operand(self.id, operand);
         addresses.iter().any(|(base, _)| {
@@ -170,7 +170,7 @@ impl Look<'_, '_> {
         })
     }
 
-    /// A load of what is surely initialised, by the program.
+    /// Returns a load of what is surely initialised, by the program.
     fn load(&self, address: &Operand, bytes: u64) -> Option<&'static str> {
         let value = self.points_to.operand(self.id, &Operand::Instruction(InstructionId(self.at)));
         let is_handle = |base| matches!(self.points_to.describe(base), Base::Handle(_) | Base::Outside(_));
@@ -234,7 +234,7 @@ impl Look<'_, '_> {
         (!names.into_iter().flatten().all(is_same)).then_some("it calls a function that may do another thing each time")
     }
 
-    /// A copy of what the program has initialised.
+    /// Returns a copy of what the program has initialised.
     fn copies_variables(&self) -> bool {
         let is_variable = |base: &Base| matches!(base, Base::Variable(_));
         self.instruction.operands.get(2).is_some_and(|from| !self.leads(from, |base| !is_variable(base)))

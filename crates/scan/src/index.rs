@@ -6,10 +6,10 @@ use std::ops::{Deref, DerefMut, Index, IndexMut};
 
 /// The position of something in a list of its kind.
 pub trait Id: Copy + Eq {
-    /// The identity of the element at a position.
+    /// Returns the identity of the element at a position.
     fn at(position: usize) -> Self;
 
-    /// The position.
+    /// Returns the position.
     fn position(self) -> usize;
 }
 
@@ -43,17 +43,17 @@ impl<I: Id, T> IndexVec<I, T> {
         I::at(self.list.len() - 1)
     }
 
-    /// All identities.
+    /// Returns all identities.
     pub fn ids(&self) -> impl Iterator<Item = I> + use<I, T> {
         (0..self.list.len()).map(I::at)
     }
 
-    /// All elements with their identities.
+    /// Returns all elements with their identities.
     pub fn entries(&self) -> impl Iterator<Item = (I, &T)> {
         self.list.iter().enumerate().map(|(position, element)| (I::at(position), element))
     }
 
-    /// A list of the same length that has something for each element.
+    /// Returns a list of the same length that has something for each element.
     pub fn map<U>(&self, change: impl FnMut(&T) -> U) -> IndexVec<I, U> {
         self.list.iter().map(change).collect()
     }

@@ -132,7 +132,7 @@ impl Program {
         }
     }
 
-    /// Whether functions have something to do when they are left otherwise than by returning.
+    /// Returns true if functions have something to do when they are left otherwise than by returning.
     pub fn has_cleanups(&self) -> bool {
         let mut instructions =
             self.modules.iter().flat_map(|module| &module.functions).flat_map(|one| &one.instructions);
@@ -156,7 +156,7 @@ impl Program {
         Entity::Variable(self.variables.push(Variable { name: name.to_owned(), module, symbol }))
     }
 
-    /// What each symbol of a module stands for.
+    /// Returns what each symbol of a module stands for.
     fn table(
         &mut self,
         index: usize,
@@ -208,18 +208,18 @@ impl Program {
         table
     }
 
-    /// What a symbol of a module stands for, and how many bytes further.
+    /// Returns what a symbol of a module stands for, and how many bytes further.
     pub fn entity(&self, module: usize, symbol: ir::SymbolId) -> &(Entity, i64) {
         &self.entities[module][symbol.0 as usize]
     }
 
-    /// A function, and the position of its module.
+    /// Returns a function, and the position of its module.
     pub fn function(&self, function: FunctionId) -> (&ir::Function, usize) {
         let (module, position) = self.functions[function];
         (&self.modules[module].functions[position], module)
     }
 
-    /// All functions.
+    /// Returns all functions.
     pub fn functions(&self) -> impl Iterator<Item = FunctionId> + use<> {
         self.functions.ids()
     }
@@ -230,23 +230,23 @@ impl Program {
         self.modules[module].function_name(code)
     }
 
-    /// A variable.
+    /// Returns a variable.
     pub fn variable_of(&self, variable: VariableId) -> &Variable {
         &self.variables[variable]
     }
 
-    /// All variables.
+    /// Returns all variables.
     pub fn variables(&self) -> impl Iterator<Item = VariableId> + use<> {
         self.variables.ids()
     }
 
-    /// What a variable is.
+    /// Returns what a variable is.
     pub fn variable_kind(&self, variable: VariableId) -> &ir::SymbolKind {
         let described = self.variable_of(variable);
         &self.modules[described.module].symbols[described.symbol.0 as usize].kind
     }
 
-    /// What is known about a variable: never changes, one for each thread.
+    /// Returns what is known about a variable: never changes, one for each thread.
     pub fn variable_flags(&self, variable: VariableId) -> (bool, bool) {
         match *self.variable_kind(variable) {
             ir::SymbolKind::Variable { constant, thread_local, .. } => (constant, thread_local),
@@ -299,24 +299,25 @@ impl Program {
         self.modules[module].symbol(code.symbol).is_some_and(|symbol| symbol.linkage == ir::Linkage::Internal)
     }
 
-    /// Whether a module has a symbol of this name.
+    /// Returns true if a module has a symbol of this name.
     pub fn has_symbol(&self, name: &str) -> bool {
         self.modules.iter().any(|module| module.symbols.iter().any(|symbol| symbol.name == name))
     }
 
-    /// A function of this name that is visible to the linker.
+    /// Returns a function of this name that is visible to the linker.
     pub fn find(&self, name: &str) -> Option<FunctionId> {
         self.functions().find(|&function| self.function_name(function) == name)
     }
 
-    /// The number that executions of the program know an instruction by: modules are numbered one after the other.
+    /// Returns the number that executions of the program know an instruction by: modules are numbered one after the
+    /// other.
     pub fn site(&self, function: FunctionId, instruction: u32) -> Option<u32> {
         let (code, module) = self.function(function);
         let site = code.instructions.get(instruction as usize)?.site?;
         self.modules[..module].iter().try_fold(site, |site, earlier| site.checked_add(earlier.site_count))
     }
 
-    /// Where an instruction comes from.
+    /// Returns where an instruction comes from.
     pub fn place(&self, function: FunctionId, instruction: u32) -> SourceLocation {
         let (code, module) = self.function(function);
         let module = &self.modules[module];
@@ -338,7 +339,7 @@ impl Program {
     }
 }
 
-/// Whether a function of this name may be what one of these intrinsics, or arithmetic, becomes.
+/// Returns true if a function of this name may be what one of these intrinsics, or arithmetic, becomes.
 fn is_called_for(name: &str, intrinsics: &FxHashSet<&str>) -> bool {
     /// Functions whose intrinsics have other names.
     const OTHERS: [(&str, &str); 5] =

@@ -97,7 +97,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether the program is proved to have no race.
+    /// Returns true if the program is proved to have no race.
     pub fn is_race_free(&self) -> bool {
         self.pairs.is_empty() && self.gaps.is_empty()
     }

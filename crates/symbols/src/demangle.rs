@@ -2,8 +2,8 @@
 
 use cpp_demangle::{DemangleOptions, Symbol};
 
-/// The readable form of a linker name: without parameters and return types, which make C++ names unreadable in a
-/// report and add nothing to a name that is shown with its file and line.
+/// Returns the readable form of a linker name: without parameters and return types, which make C++ names unreadable in
+/// a report and add nothing to a name that is shown with its file and line.
 pub fn demangle(name: &str) -> String {
     if is_rust(name)
         && let Ok(rust) = rustc_demangle::try_demangle(name)
@@ -48,7 +48,7 @@ fn first_lambda(text: &str) -> Option<(usize, usize)> {
     numbered.into_iter().chain(braced).min()
 }
 
-/// The older Rust scheme looks like a C++ name; only the hash at its end distinguishes it.
+/// Returns the older Rust scheme looks like a C++ name; only the hash at its end distinguishes it.
 fn is_rust(name: &str) -> bool {
     let hashed = || name.strip_suffix('E').and_then(|name| name.get(name.len().checked_sub(19)?..));
     name.starts_with("_R") || hashed().is_some_and(|end| end.starts_with("17h"))

@@ -53,7 +53,7 @@ const MOST_PARTS: usize = 16;
 const NESTED: u32 = 6;
 
 impl TypeWalk<'_> {
-    /// How the bytes at `offset` of a value of the type are read; `None` if debug information does not say.
+    /// Returns how the bytes at `offset` of a value of the type are read; `None` if debug information does not say.
     pub(crate) fn form(&self, type_place: Place, offset: u64) -> Option<Form> {
         self.form_of(type_place, offset, self.size, 0)
     }
@@ -68,8 +68,8 @@ impl TypeWalk<'_> {
         self.is_text(type_place).then_some(Form::Text)
     }
 
-    /// How a bit field is read by an access to these bytes at an address. Nothing unless it is clear that the access begins
-    /// where the row of bit fields does.
+    /// Returns how a bit field is read by an access to these bytes at an address. Nothing unless it is clear that the
+    /// access begins where the row of bit fields does.
     pub(crate) fn form_of_bits(&self, structure: Place, name: &str, address: u64) -> Option<Form> {
         let members = self.members(structure);
         let at = members.iter().position(|member| member.name == name)?;
@@ -162,7 +162,7 @@ impl TypeWalk<'_> {
         Some(Form::Parts((0..size / each).map(part).collect()))
     }
 
-    /// Whether it is a letter or an array of them.
+    /// Returns true if it is a letter or an array of them.
     fn is_text(&self, mut place: Place) -> bool {
         for _ in 0..DEEPEST {
             let Some(entry) = self.units.entry(place) else { return false };
@@ -183,7 +183,7 @@ impl TypeWalk<'_> {
     }
 }
 
-/// How values of a type without parts are read; `None` if debug information does not say.
+/// Returns how values of a type without parts are read; `None` if debug information does not say.
 fn form(units: &Units, dwarf: &Dwarf<Bytes>, mut place: Place) -> Option<Form> {
     for _ in 0..DEEPEST {
         let entry = units.entry(place)?;

@@ -52,7 +52,7 @@ impl Binary {
         self.kind == Kind::Instrumented
     }
 
-    /// What the user can do about it, if anything.
+    /// Returns what the user can do about it, if anything.
     #[must_use]
     pub fn help(&self) -> Option<&'static str> {
         match self.kind {
@@ -135,7 +135,7 @@ fn kind(file: &ElfFile64<'_, Endianness>) -> Kind {
     }
 }
 
-/// A static position-independent program differs from a library by a flag only.
+/// Returns a static position-independent program differs from a library by a flag only.
 fn says_program(file: &ElfFile64<'_, Endianness>) -> bool {
     let endian = file.endian();
     file.elf_program_headers()
@@ -147,7 +147,7 @@ fn says_program(file: &ElfFile64<'_, Endianness>) -> bool {
         })
 }
 
-/// The machine of an ELF header, if it is not the supported one.
+/// Returns the machine of an ELF header, if it is not the supported one.
 fn foreign_machine(data: &[u8]) -> Option<String> {
     let bits = data.get(4).copied().unwrap_or(0);
     let machine = u16::from_le_bytes([*data.get(18)?, *data.get(19)?]);

@@ -90,7 +90,7 @@ pub fn instrumentation(path: &Path, runtime: &Path) -> Result<Instrumentation, S
     Ok(result)
 }
 
-/// What the compiler plugin has described, without what has a model.
+/// Returns what the compiler plugin has described, without what has a model.
 fn gaps(file: &object::File<'_>) -> Vec<(Effect, String)> {
     let section = file.section_by_name(SECTION);
     let bytes = section.as_ref().and_then(|section| section.data().ok()).unwrap_or_default();
@@ -109,7 +109,7 @@ fn gaps(file: &object::File<'_>) -> Vec<(Effect, String)> {
     gaps.into_iter().filter_map(|(effect, name)| Some((Effect::from_byte(effect)?, name))).collect()
 }
 
-/// The shared libraries that the dynamic linker is asked for.
+/// Returns the shared libraries that the dynamic linker is asked for.
 fn libraries(data: &[u8]) -> Vec<String> {
     use object::Endianness;
     use object::read::elf::{Dyn as _, ElfFile64, FileHeader as _};
@@ -127,7 +127,7 @@ fn libraries(data: &[u8]) -> Vec<String> {
     needed().unwrap_or_default()
 }
 
-/// The functions of an archive.
+/// Returns the functions of an archive.
 fn defined_in(archive: &Path) -> Result<BTreeSet<String>, SymbolsError> {
     let data = read(archive)?;
     let damaged =

@@ -20,7 +20,7 @@ impl Paths {
         Self { working, known: RefCell::default() }
     }
 
-    /// The name to show for `recorded`.
+    /// Returns the name to show for `recorded`.
     pub(crate) fn shown(&self, recorded: &str) -> String {
         if let Some(known) = self.known.borrow().get(recorded) {
             return known.clone();

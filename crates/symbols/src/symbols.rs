@@ -106,14 +106,14 @@ impl Symbols {
         }
     }
 
-    /// What kind of file the executable is, and its identity.
+    /// Returns what kind of file the executable is, and its identity.
     #[must_use]
     pub fn binary(&self) -> &Binary {
         &self.binary
     }
 
-    /// The frames of a return address, innermost first: more than one if functions were inlined, and always at least
-    /// one, named `??` if nothing is known.
+    /// Returns the frames of a return address, innermost first: more than one if functions were inlined, and always at
+    /// least one, named `??` if nothing is known.
     #[must_use]
     pub fn frames(&self, code: u64) -> Vec<Frame> {
         if let Some(known) = self.frames.borrow().get(&code) {
@@ -140,8 +140,8 @@ impl Symbols {
         if frames.is_empty() { vec![unknown(library)] } else { frames }
     }
 
-    /// The nearest line that debug information has for the function of a return address, where it has none for the
-    /// address itself: compilers give no line to code that they make up.
+    /// Returns the nearest line that debug information has for the function of a return address, where it has none for
+    /// the address itself: compilers give no line to code that they make up.
     #[must_use]
     pub fn nearest_line(&self, code: u64) -> Option<u32> {
         let unknown = self.frames(code).into_iter().next().filter(|frame| frame.line == 0 && !frame.file.is_empty())?;
@@ -155,8 +155,8 @@ impl Symbols {
         })
     }
 
-    /// What the compiler plugin has noted about a call that is not seen: the number of its effect, and a name. The
-    /// place is in the section of the executable, or an address in a shared library.
+    /// Returns what the compiler plugin has noted about a call that is not seen: the number of its effect, and a name.
+    /// The place is in the section of the executable, or an address in a shared library.
     #[must_use]
     pub fn unseen(&self, place: u64) -> Option<(u8, String)> {
         if let Some(known) = self.executable.unseen(place) {
@@ -167,14 +167,15 @@ impl Symbols {
         image.unseen(image.offset_in_unseen(address)?)
     }
 
-    /// The shared library that has a function of this name, by its file name. Those that are loaded first count first.
+    /// Returns the shared library that has a function of this name, by its file name. Those that are loaded first count
+    /// first.
     #[must_use]
     pub fn library_of(&self, function: &str) -> Option<String> {
         let has = |module: &&Module| module.image().is_some_and(|image| image.has_function(function));
         self.modules.iter().find(has).and_then(Module::name)
     }
 
-    /// The shared library at an address, by its file name.
+    /// Returns the shared library at an address, by its file name.
     #[must_use]
     pub fn library_at(&self, address: u64) -> Option<String> {
         if self.in_executable(address).is_some() {
@@ -183,7 +184,7 @@ impl Symbols {
         self.module_of(address).and_then(|(module, _)| module.name())
     }
 
-    /// The global variable at an address, down to the smallest field.
+    /// Returns the global variable at an address, down to the smallest field.
     #[must_use]
     pub fn data_symbol(&self, address: u64) -> Option<DataSymbol> {
         self.data_symbol_of(address, 1)
@@ -200,20 +201,20 @@ impl Symbols {
         module.image()?.data_symbol(address, size, &self.paths)
     }
 
-    /// Where the executable's global variables are, relative to its load address.
+    /// Returns where the executable's global variables are, relative to its load address.
     pub fn globals(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         let first = self.executable.first;
         let relative = move |global: Range<u64>| Some(global.start.checked_sub(first)?..global.end.checked_sub(first)?);
         self.executable.globals().filter_map(relative)
     }
 
-    /// The executable's thread-local variable at an offset from the start of its block of thread-local memory.
+    /// Returns the executable's thread-local variable at an offset from the start of its block of thread-local memory.
     #[must_use]
     pub fn thread_local_of(&self, offset: u64, size: u64) -> Option<DataSymbol> {
         self.executable.thread_local(offset, size, &self.paths)
     }
 
-    /// How the source spells what is accessed at a frame's place: `q->count` for the line `q->count += 1;`.
+    /// Returns how the source spells what is accessed at a frame's place: `q->count` for the line `q->count += 1;`.
     #[must_use]
     pub fn expression(&self, frame: &Frame, access: Access) -> Option<String> {
         let line = usize::try_from(frame.line.checked_sub(1)?).ok()?;
@@ -227,7 +228,7 @@ impl Symbols {
         }
     }
 
-    /// The source's name for the block that it allocates at a frame's place: `*q` for `q = malloc(sizeof *q);`.
+    /// Returns the source's name for the block that it allocates at a frame's place: `*q` for `q = malloc(sizeof *q);`.
     #[must_use]
     pub fn allocated_for(&self, frame: &Frame) -> Option<String> {
         let line = usize::try_from(frame.line.checked_sub(1)?).ok()?;
@@ -237,8 +238,8 @@ impl Symbols {
         Some(format!("*{pointer}"))
     }
 
-    /// How the value of an expression is read that the source has at a frame's place, by an access to `size` bytes from
-    /// `address` on.
+    /// Returns how the value of an expression is read that the source has at a frame's place, by an access to `size`
+    /// bytes from `address` on.
     #[must_use]
     pub fn form_of(&self, frame: &Frame, expression: &str, address: u64, size: u64) -> Option<Form> {
         self.executable.form_of_expression((&frame.function, frame.line), expression, (address, size))
@@ -264,15 +265,15 @@ impl Symbols {
         Some((name, form))
     }
 
-    /// The size of the elements that an expression such as `table[i].next` chooses from, when it follows a pointer to
-    /// them and none after that.
+    /// Returns the size of the elements that an expression such as `table[i].next` chooses from, when it follows a
+    /// pointer to them and none after that.
     #[must_use]
     pub fn element_size(&self, frame: &Frame, expression: &str) -> Option<u64> {
         self.executable.element_size((&frame.function, frame.line), expression)
     }
 
-    /// The file's own address for an address relative to the load address of the executable, when it lies inside.
-    /// The two differ in programs that are not position independent: their files do not start at 0.
+    /// Returns the file's own address for an address relative to the load address of the executable, when it lies
+    /// inside. The two differ in programs that are not position independent: their files do not start at 0.
     fn in_executable(&self, address: u64) -> Option<u64> {
         let address = address.checked_add(self.executable.first)?;
         (address < self.executable.end).then_some(address)
@@ -284,7 +285,7 @@ impl Symbols {
     }
 }
 
-/// The first frame that is the user's own: not in a header of the system or of the compiler. Falls back to the
+/// Returns the first frame that is the user's own: not in a header of the system or of the compiler. Falls back to the
 /// innermost.
 #[must_use]
 pub fn own_frame(frames: &[Frame]) -> Option<usize> {
@@ -292,13 +293,13 @@ pub fn own_frame(frames: &[Frame]) -> Option<usize> {
     own.or(if frames.is_empty() { None } else { Some(0) })
 }
 
-/// Whether a frame is the user's own, by its file.
+/// Returns true if a frame is the user's own, by its file.
 #[must_use]
 pub fn is_own(frame: &Frame) -> bool {
     !frame.file.is_empty() && !is_system_file(&frame.file)
 }
 
-/// Whether a frame belongs to Rust's standard library, or to what the compiler puts between it and the program.
+/// Returns true if a frame belongs to Rust's standard library, or to what the compiler puts between it and the program.
 #[must_use]
 pub fn is_rust_library(frame: &Frame) -> bool {
     frame.file.starts_with("/rustc/") || frame.file.contains("/rustlib/src/") || frame.function == "__rust_try"

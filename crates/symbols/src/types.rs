@@ -30,7 +30,7 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// The byte after it.
+    /// Returns the byte after it.
     pub(crate) fn end(&self) -> u64 {
         self.offset.saturating_add(self.size)
     }
@@ -77,8 +77,8 @@ impl TypeWalk<'_> {
         self.descend(member.type_place, offset - member.offset, name, depth + 1)
     }
 
-    /// The one member that holds the bytes in question. None when there are several, as with bit fields that share a
-    /// byte, or when the bytes reach over more than one.
+    /// Returns the one member that holds the bytes in question. None when there are several, as with bit fields that
+    /// share a byte, or when the bytes reach over more than one.
     fn member(&self, structure: Place, offset: u64) -> Option<Member> {
         let end = offset.saturating_add(self.size);
         let is_touched = |member: &Member| member.offset < end && offset < member.end();
@@ -87,7 +87,7 @@ impl TypeWalk<'_> {
         touched.next().is_none().then_some(found)
     }
 
-    /// The members of a structure or union, with its bases.
+    /// Returns the members of a structure or union, with its bases.
     pub(crate) fn members(&self, structure: Place) -> Vec<Member> {
         let mut members = Vec::new();
         let Some(mut tree) = self.units.tree(structure) else { return members };
@@ -102,7 +102,8 @@ impl TypeWalk<'_> {
         members
     }
 
-    /// The type of the member of a structure or union that has a name; those of its bases and of its nameless parts count.
+    /// Returns the type of the member of a structure or union that has a name; those of its bases and of its nameless
+    /// parts count.
     pub(crate) fn member_named(&self, structure: Place, wanted: &str, depth: u32) -> Option<Place> {
         if depth > DEEPEST {
             return None;
@@ -186,7 +187,7 @@ pub(crate) fn size_of(units: &Units, type_place: Place, depth: u32) -> Option<u6
     }
 }
 
-/// The numbers of elements of an array, outermost first.
+/// Returns the numbers of elements of an array, outermost first.
 pub(crate) fn dimensions(units: &Units, array: Place) -> Option<Vec<u64>> {
     let mut tree = units.tree(array)?;
     let mut children = tree.root().ok()?.children();

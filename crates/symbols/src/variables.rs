@@ -42,7 +42,7 @@ pub(crate) struct Located {
 }
 
 impl Located {
-    /// How far into the variable an address is that is not before it.
+    /// Returns how far into the variable an address is that is not before it.
     fn offset(&self, address: u64) -> Option<u64> {
         let at = address - self.address;
         match self.part {
@@ -78,7 +78,7 @@ impl Units {
         self.0.get(place.unit)?.entries_tree(Some(place.offset)).ok()
     }
 
-    /// The DIE that an attribute refers to, in the same unit or (link-time optimisation) in another.
+    /// Returns the DIE that an attribute refers to, in the same unit or (link-time optimisation) in another.
     pub(crate) fn refers(&self, from: Place, value: AttributeValue<Bytes>) -> Option<Place> {
         match value {
             AttributeValue::UnitRef(offset) => Some(Place { unit: from.unit, offset }),
@@ -148,7 +148,7 @@ impl Variables {
         Ok(())
     }
 
-    /// The variable that holds the address, with the path to the smallest part that holds `size` bytes there.
+    /// Returns the variable that holds the address, with the path to the smallest part that holds `size` bytes there.
     pub(crate) fn at(
         &self,
         dwarf: &Dwarf<Bytes>,
@@ -194,7 +194,7 @@ impl Variables {
         Scope { units: &self.units, dwarf, functions: &self.functions, globals: &self.globals }
     }
 
-    /// The size of the elements that an expression chooses from by following a pointer.
+    /// Returns the size of the elements that an expression chooses from by following a pointer.
     pub(crate) fn element_size(
         &self,
         dwarf: &Dwarf<Bytes>,
@@ -205,7 +205,7 @@ impl Variables {
         size_of(&self.units, place, 0).filter(|size| *size > 0)
     }
 
-    /// How the value of an expression is read, of which an access touches `size` bytes from `address` on.
+    /// Returns how the value of an expression is read, of which an access touches `size` bytes from `address` on.
     pub(crate) fn form_of_expression(
         &self,
         dwarf: &Dwarf<Bytes>,
@@ -220,9 +220,9 @@ impl Variables {
         }
     }
 
-    /// What an access touches that is `offset` bytes into a block of the heap: the path to the part of the expression's
-    /// value, and how it is read. Nothing unless it is clear that the block is made of such values: a pointer may lead into
-    /// the middle of something else.
+    /// Returns what an access touches that is `offset` bytes into a block of the heap: the path to the part of the
+    /// expression's value, and how it is read. Nothing unless it is clear that the block is made of such values: a
+    /// pointer may lead into the middle of something else.
     pub(crate) fn part_of_expression(
         &self,
         dwarf: &Dwarf<Bytes>,
@@ -243,7 +243,7 @@ impl Variables {
         Some((path, walk.form(place, offset % each)))
     }
 
-    /// Whether an expression is an array, which is named by its name and not by what its name points to.
+    /// Returns true if an expression is an array, which is named by its name and not by what its name points to.
     pub(crate) fn is_array(&self, dwarf: &Dwarf<Bytes>, (function, line): (&str, u32), expression: &str) -> bool {
         let place = self.scope(dwarf).type_of(function, line, expression);
         let entry = place.and_then(|place| self.units.entry(place));
@@ -262,7 +262,7 @@ struct Location {
     part: Option<(u64, u64)>,
 }
 
-/// The places of a variable and its parts that are the same all the time.
+/// Returns the places of a variable and its parts that are the same all the time.
 fn fixed_locations(dwarf: &Dwarf<Bytes>, unit: &Unit<Bytes>, attribute: &Attribute<Bytes>) -> Vec<Location> {
     let mut locations = Vec::new();
     let Some(expression) = attribute.exprloc_value() else { return locations };
@@ -332,7 +332,7 @@ impl Facts {
     }
 }
 
-/// The DIE that an attribute of `entry` refers to.
+/// Returns the DIE that an attribute of `entry` refers to.
 pub(crate) fn reference(units: &Units, entry: &Entry<'_>, place: Place, name: gimli::DwAt) -> Option<Place> {
     units.refers(place, entry.attr_value(name).ok()??)
 }

@@ -123,13 +123,13 @@ impl Op {
         Self::TryJoin,
     ];
 
-    /// The operation with this number, if there is one.
+    /// Returns the operation with this number, if there is one.
     #[must_use]
     pub fn from_byte(byte: u8) -> Option<Self> {
         Self::ALL.get(usize::from(byte)).copied()
     }
 
-    /// The word for it in the text form.
+    /// Returns the word for it in the text form.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -166,13 +166,13 @@ impl Op {
         }
     }
 
-    /// The operation for a word of the text form.
+    /// Returns the operation for a word of the text form.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|op| op.word() == word)
     }
 
-    /// What its object is.
+    /// Returns what its object is.
     #[must_use]
     pub const fn subject(self) -> Subject {
         match self {
@@ -273,7 +273,7 @@ impl Subject {
         !matches!(self, Self::Thread | Self::Nothing)
     }
 
-    /// A word for people.
+    /// Returns a word for people.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

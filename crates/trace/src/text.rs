@@ -218,7 +218,7 @@ pub fn write(trace: &Trace, mut out: impl Write) -> Result<(), Error> {
     Ok(out.flush()?)
 }
 
-/// A piece of the input for a message.
+/// Returns a piece of the input for a message.
 fn shortened(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(40) {
         Some((at, _)) => format!("{}...", &text[..at]).into(),

@@ -71,7 +71,7 @@ pub struct Dependences {
 }
 
 impl Dependences {
-    /// What an event depends on.
+    /// Returns what an event depends on.
     #[must_use]
     pub fn of(&self, event: EventId) -> &[Dependence] {
         match self.events.binary_search(&event) {
@@ -83,7 +83,7 @@ impl Dependences {
         }
     }
 
-    /// All events that depend on something, with what they depend on, ascending.
+    /// Returns all events that depend on something, with what they depend on, ascending.
     pub fn iter(&self) -> impl Iterator<Item = (EventId, &[Dependence])> {
         self.events.iter().enumerate().map(|(at, &event)| {
             let end = self.starts.get(at + 1).map_or(self.entries.len(), |&start| start as usize);
@@ -136,7 +136,7 @@ pub(crate) const PART: u8 = 0x80;
 pub(crate) const CHOSE: u8 = 0x40;
 
 impl Event {
-    /// The operation and what else there is to know, but where and to what, as one byte.
+    /// Returns the operation and what else there is to know, but where and to what, as one byte.
     pub(crate) fn shape(self) -> u8 {
         self.op as u8 | if self.part { PART } else { 0 } | if self.chose { CHOSE } else { 0 }
     }
@@ -155,7 +155,7 @@ impl Trace {
         self.thread.is_empty()
     }
 
-    /// The event with this number.
+    /// Returns the event with this number.
     ///
     /// # Panics
     /// When there is none.
@@ -172,7 +172,7 @@ impl Trace {
         }
     }
 
-    /// What an event does.
+    /// Returns what an event does.
     #[must_use]
     pub fn op(&self, id: EventId) -> Op {
         // Only numbers of operations get into the column.
@@ -185,30 +185,30 @@ impl Trace {
         self.op[id as usize] & CHOSE != 0 || self.op(id) == Op::Branch
     }
 
-    /// The thread of an event.
+    /// Returns the thread of an event.
     #[must_use]
     pub fn thread(&self, id: EventId) -> u16 {
         self.thread[id as usize]
     }
 
-    /// The object of an event.
+    /// Returns the object of an event.
     #[must_use]
     pub fn object(&self, id: EventId) -> u32 {
         self.object[id as usize]
     }
 
-    /// The site of an event.
+    /// Returns the site of an event.
     #[must_use]
     pub fn site(&self, id: EventId) -> u32 {
         self.site[id as usize]
     }
 
-    /// All events, in order.
+    /// Returns all events, in order.
     pub fn events(&self) -> impl ExactSizeIterator<Item = Event> + '_ {
         (0..self.len() as EventId).map(|id| self.event(id))
     }
 
-    /// How many events each thread has, by number.
+    /// Returns how many events each thread has, by number.
     #[must_use]
     pub fn events_by_thread(&self) -> Vec<usize> {
         let mut counts = vec![0; self.threads.len()];
@@ -224,7 +224,7 @@ impl Trace {
         &self.threads
     }
 
-    /// The objects, by number.
+    /// Returns the objects, by number.
     #[must_use]
     pub fn objects(&self) -> &[Object] {
         &self.objects
@@ -236,7 +236,7 @@ impl Trace {
         &self.sites
     }
 
-    /// What it was recorded from, if that is known.
+    /// Returns what it was recorded from, if that is known.
     #[must_use]
     pub fn origin(&self) -> Option<&Origin> {
         self.origin.as_ref()
@@ -248,7 +248,8 @@ impl Trace {
         self.branches
     }
 
-    /// What events depend on, if it is known. Otherwise every event may depend on every earlier read of its thread.
+    /// Returns what events depend on, if it is known. Otherwise every event may depend on every earlier read of its
+    /// thread.
     #[must_use]
     pub fn dependences(&self) -> Option<&Dependences> {
         self.dependences.as_ref()
@@ -274,13 +275,13 @@ impl From<Trace> for TraceBuilder {
 }
 
 impl TraceBuilder {
-    /// An empty trace.
+    /// Returns an empty trace.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The number of the thread with this name.
+    /// Returns the number of the thread with this name.
     ///
     /// # Errors
     /// When there are more than 65,535 threads.
@@ -297,7 +298,7 @@ impl TraceBuilder {
         Ok(number)
     }
 
-    /// The number of the object of this kind with this name.
+    /// Returns the number of the object of this kind with this name.
     ///
     /// # Errors
     /// When there are too many objects.
@@ -310,7 +311,7 @@ impl TraceBuilder {
         Ok(number)
     }
 
-    /// A new object, even when another one has its name.
+    /// Returns a new object, even when another one has its name.
     ///
     /// # Errors
     /// When there are too many objects.
@@ -320,7 +321,7 @@ impl TraceBuilder {
         Ok(number)
     }
 
-    /// The number of the site with this name.
+    /// Returns the number of the site with this name.
     ///
     /// # Errors
     /// When there are too many sites.
@@ -333,14 +334,14 @@ impl TraceBuilder {
         Ok(number)
     }
 
-    /// A new site, even when another one has its name.
+    /// Returns a new site, even when another one has its name.
     pub(crate) fn add_site(&mut self, name: String) -> Result<u32, Error> {
         let number = small(self.trace.sites.len(), "sites")?;
         self.trace.sites.push(name);
         Ok(number)
     }
 
-    /// A new thread, even when another one has its name.
+    /// Returns a new thread, even when another one has its name.
     pub(crate) fn add_thread(&mut self, name: String) -> Result<u16, Error> {
         let number = u16::try_from(self.trace.threads.len())
             .ok()
@@ -408,7 +409,7 @@ impl TraceBuilder {
         self.trace.dependences.get_or_insert_default().push(last, dependence);
     }
 
-    /// The trace so far.
+    /// Returns the trace so far.
     #[must_use]
     pub fn so_far(&self) -> &Trace {
         &self.trace
@@ -429,8 +430,8 @@ impl TraceBuilder {
         self.trace.dependences.get_or_insert_default();
     }
 
-    /// The trace, with its objects numbered anew by kind and name, where numbers at the end of names count as numbers.
-    /// What lies together in memory then has numbers that lie together, and takes less room in a file.
+    /// Returns the trace, with its objects numbered anew by kind and name, where numbers at the end of names count as
+    /// numbers. What lies together in memory then has numbers that lie together, and takes less room in a file.
     #[must_use]
     pub fn finish_sorted(self) -> Trace {
         let mut trace = self.trace;
@@ -455,19 +456,19 @@ impl TraceBuilder {
         trace
     }
 
-    /// The trace.
+    /// Returns the trace.
     #[must_use]
     pub fn finish(self) -> Trace {
         self.trace
     }
 }
 
-/// The next number of a table.
+/// Returns the next number of a table.
 fn small(len: usize, what: &'static str) -> Result<u32, Error> {
     u32::try_from(len).ok().filter(|&number| number < u32::MAX - 1).ok_or(Error::TooMany(what))
 }
 
-/// A name without the number at its end, and the number. Addresses are numbers.
+/// Returns a name without the number at its end, and the number. Addresses are numbers.
 fn natural(name: &str) -> (&str, u64) {
     if let Some(digits) = name.strip_prefix("0x") {
         let end = digits.find(|character: char| !character.is_ascii_hexdigit()).unwrap_or(digits.len());

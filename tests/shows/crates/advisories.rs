@@ -134,7 +134,7 @@ fn manifest(Advisory { name, features, test, .. }: &Advisory, version: &str) -> 
     )
 }
 
-/// The name of the test package. No package in the registry has it.
+/// Returns the name of the test package. No package in the registry has it.
 fn package(test: &str) -> String {
     format!("hunt-{}", test.replace('_', "-"))
 }
@@ -168,7 +168,7 @@ fn generate_lock(place: &Path) -> Result<(), String> {
     }
 }
 
-/// A lock file with another version of a crate.
+/// Returns a lock file with another version of a crate.
 fn exchange(lock: &str, name: &str, from: &str, (version, checksum): (&str, &str)) -> Option<String> {
     let mut is_there = false;
     let blocks: Vec<String> = lock

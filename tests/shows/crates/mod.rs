@@ -15,17 +15,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where everything is kept that is fetched and built for the tables.
+/// Returns where everything is kept that is fetched and built for the tables.
 fn home(name: &str) -> PathBuf {
     root().join("target").join(name)
 }
 
-/// An error that names what it is about.
+/// Returns an error that names what it is about.
 fn at(path: &Path, error: impl std::fmt::Display) -> String {
     format!("{}: {error}", path.display())
 }
 
-/// A command as a user would start it: what cargo sets for the program that runs here does not hold for other crates.
+/// Returns a command as a user would start it: what cargo sets for the program that runs here does not hold for other
+/// crates.
 fn plain(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
@@ -38,7 +39,7 @@ fn plain(program: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
-/// The cargo that this was built by.
+/// Returns the cargo that this was built by.
 fn cargo() -> std::ffi::OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }

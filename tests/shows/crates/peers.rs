@@ -102,7 +102,7 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
     Ok(ours[..6].iter().all(|outcome| *outcome == Outcome::Found) && ours[6] == Outcome::Nothing)
 }
 
-/// A copy of the crate, which has its own lock file and directory.
+/// Returns a copy of the crate, which has its own lock file and directory.
 fn place() -> Result<PathBuf, String> {
     let (from, to) = (root().join("benches/peers"), home("bench-peers"));
     fs::create_dir_all(to.join("src")).map_err(|error| at(&to, error))?;
@@ -217,7 +217,7 @@ fn run(program: &Path, test: &str) -> Result<(String, Option<bool>), String> {
     Ok((String::from_utf8_lossy(&said).into_owned(), ended))
 }
 
-/// What a test says of itself: `peers: 10 executions in 1000 us`.
+/// Returns what a test says of itself: `peers: 10 executions in 1000 us`.
 fn counted(line: &str) -> Option<(u64, Duration)> {
     let (executions, micros) = line.split_once("peers: ")?.1.strip_suffix(" us")?.split_once(" executions in ")?;
     Some((executions.parse().ok()?, Duration::from_micros(micros.parse().ok()?)))

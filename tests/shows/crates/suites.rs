@@ -131,7 +131,7 @@ fn look_at(suite: &Suite, limits: &[&str]) -> Result<Row, String> {
     Ok(judge(suite, &plain, &answer))
 }
 
-/// The tests of a suite, without examples.
+/// Returns the tests of a suite, without examples.
 fn chosen(suite: &Suite) -> Vec<&str> {
     match suite.options.iter().any(|option| option == "--test") {
         true => suite.options.iter().map(String::as_str).collect(),
@@ -181,7 +181,7 @@ fn judge(suite: &Suite, plain: &BTreeSet<String>, answer: &Answer) -> Row {
     row
 }
 
-/// The names of the tests that `cargo test` says pass.
+/// Returns the names of the tests that `cargo test` says pass.
 fn outcomes(suite: &Suite, place: &Path) -> Result<BTreeSet<String>, String> {
     let mut command = plain(cargo());
     command.current_dir(place).args(["test", "--quiet", "--no-fail-fast"]).args(chosen(suite));
@@ -197,13 +197,13 @@ fn outcomes(suite: &Suite, place: &Path) -> Result<BTreeSet<String>, String> {
     Ok(passed)
 }
 
-/// The name of a test, if this line says that it passes.
+/// Returns the name of a test, if this line says that it passes.
 fn passed(line: &str) -> Option<&str> {
     let name = line.strip_prefix("test ")?.strip_suffix(" ... ok")?;
     Some(name.strip_suffix(" - should panic").unwrap_or(name))
 }
 
-/// A copy of a crate that the tests can be run in.
+/// Returns a copy of a crate that the tests can be run in.
 fn source(suite: &Suite) -> Result<PathBuf, String> {
     let Suite { name, version, .. } = suite;
     let place = home("bench-suites").join(format!("{name}-{version}"));
@@ -219,7 +219,7 @@ fn source(suite: &Suite) -> Result<PathBuf, String> {
     Ok(place)
 }
 
-/// The manifest of a crate as a separate workspace, without benchmarks.
+/// Returns the manifest of a crate as a separate workspace, without benchmarks.
 fn adapted(suite: &Suite, manifest: &str) -> Result<String, String> {
     let mut manifest: toml::Table = manifest.parse().map_err(|error| format!("{}: {error}", suite.name))?;
     manifest.remove("bench");

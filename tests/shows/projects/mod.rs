@@ -176,7 +176,7 @@ fn build_one(
     std::fs::write(&done, stamp).map_err(|e| error(&done, e))
 }
 
-/// A number for what is in the files of a directory.
+/// Returns a number for what is in the files of a directory.
 fn digest(directory: &Path) -> u64 {
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
@@ -256,7 +256,7 @@ fn hunt(built: &Built, test: &Test, environment: &BTreeMap<String, String>, opti
     Row { cells, remarks, is_right: is_same && summary.diverged == 0 }
 }
 
-/// A place, with the name of its file only.
+/// Returns a place, with the name of its file only.
 fn place(file: &str, line: u32) -> String {
     format!("{}:{line}", file.rsplit('/').next().unwrap_or_default())
 }

@@ -17,7 +17,7 @@ pub struct Source {
 }
 
 impl Sources {
-    /// A place for sources; asks for the lists of packages if it has none.
+    /// Returns a place for sources; asks for the lists of packages if it has none.
     pub fn new(directory: &Path) -> Result<Self, String> {
         let directory = directory.join("sources");
         let error = |error: std::io::Error| format!("{}: {error}", directory.display());
@@ -52,7 +52,7 @@ impl Sources {
         Err(format!("apt-get {}: {first}", words.join(" ")))
     }
 
-    /// A package: from the directory if it is there, else from Debian.
+    /// Returns a package: from the directory if it is there, else from Debian.
     pub fn get(&self, package: &str) -> Result<Source, String> {
         if let Some(source) = self.find(package) {
             return Ok(source);
@@ -77,7 +77,7 @@ impl Sources {
 }
 
 impl Source {
-    /// The authors' own archive.
+    /// Returns the authors' own archive.
     fn archive(&self) -> Option<PathBuf> {
         let name = self.description.file_name()?.to_str()?;
         let package = name.split('_').next()?;
@@ -109,7 +109,7 @@ impl Source {
     }
 }
 
-/// The machine's own list of where binary packages come from, for sources.
+/// Returns the machine's own list of where binary packages come from, for sources.
 fn machine() -> Result<String, String> {
     let mut list = String::new();
     for file in files("/etc/apt/sources.list.d") {
@@ -132,13 +132,13 @@ fn files(directory: &str) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).collect()
 }
 
-/// A list for binary packages as one for sources.
+/// Returns a list for binary packages as one for sources.
 fn deb_src(list: &str) -> String {
     let line = |line: &str| if line.starts_with("Types:") { "Types: deb-src".to_owned() } else { line.to_owned() };
     list.lines().map(line).map(|line| line + "\n").collect()
 }
 
-/// The version of the project in the description of a package.
+/// Returns the version of the project in the description of a package.
 fn version(description: &str) -> Option<String> {
     let whole = description.lines().find_map(|line| line.strip_prefix("Version: "))?;
     let whole = whole.split_once(':').map_or(whole, |(_, rest)| rest);

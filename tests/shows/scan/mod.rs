@@ -129,7 +129,7 @@ fn request(words: &[&str]) -> Result<Request, String> {
     Ok(request)
 }
 
-/// The programs that the tests scan.
+/// Returns the programs that the tests scan.
 fn own(with_targets: bool) -> Result<Vec<Task>, String> {
     let directory = tool::root().join("tests/programs/scan");
     let mut all = Vec::new();
@@ -209,7 +209,7 @@ fn name(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The verdict about a program, and its tier.
+/// Returns the verdict about a program, and its tier.
 fn scan(task: &Task, is_task: bool, options: &[String]) -> (String, String) {
     let workshop = Workshop::new();
     let out = workshop.out().display().to_string();

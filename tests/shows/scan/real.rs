@@ -81,7 +81,7 @@ fn scan(real: &Real) -> Result<Scanned, String> {
     Ok(Scanned { lines: text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect(), memory })
 }
 
-/// The most memory that a process has had so far, in KiB.
+/// Returns the most memory that a process has had so far, in KiB.
 fn peak(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -61,7 +61,7 @@ fn entries(text: &str) -> Vec<Entry> {
     text.lines().filter_map(entry).collect()
 }
 
-/// The crates of this project that a manifest depends on, outside of tests.
+/// Returns the crates of this project that a manifest depends on, outside of tests.
 fn dependencies(manifest: &str) -> BTreeSet<String> {
     let mut section = "";
     let mut names = BTreeSet::new();

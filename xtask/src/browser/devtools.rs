@@ -91,7 +91,7 @@ impl Tab {
         Ok(serde_json::from_slice(&bytes)?)
     }
 
-    /// The value of an expression on the page.
+    /// Returns the value of an expression on the page.
     pub fn evaluate(&mut self, expression: &str) -> Result<Value> {
         let ask = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let mut answer = self.call("Runtime.evaluate", &ask)?;

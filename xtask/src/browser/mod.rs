@@ -105,7 +105,7 @@ const STICKS_OUT: &str = "[...document.querySelectorAll('body *')].filter((item)
     return true;
 }).map((item) => `${item.tagName}.${item.className}: ${item.textContent.trim().slice(0, 30)}`)";
 
-/// The finding of a kind on the page.
+/// Returns the finding of a kind on the page.
 fn section(kind: &str) -> String {
     format!(
         "[...document.querySelectorAll('h2 .badge')].find((one) => one.textContent === '{kind}').closest('section')"
@@ -147,7 +147,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Where the middle of something on the page is, after it was brought into view.
+    /// Returns where the middle of something on the page is, after it was brought into view.
     fn middle(&mut self, of: &str) -> Result<[f64; 2]> {
         let place = self.tab.evaluate(&format!(
             "(() => {{ const item = {of}; item.scrollIntoView({{ block: 'center' }}); const box = \

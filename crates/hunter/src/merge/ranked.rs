@@ -5,7 +5,7 @@
 
 use racehunter_explore::Claim;
 
-/// What all parts together guarantee, and whether each of them has finished.
+/// Returns what all parts together guarantee, and whether each of them has finished.
 pub(super) fn claim(claims: &[Vec<Claim>], finished: &[bool]) -> Option<String> {
     let last: Vec<&Claim> = claims.iter().map(|claims| claims.last()).collect::<Option<_>>()?;
     // How many orders of priorities there are depends on the threads that a part has seen.
@@ -27,7 +27,7 @@ pub(super) fn claim(claims: &[Vec<Claim>], finished: &[bool]) -> Option<String> 
     first.iter().rev().find(is_common).map(|claim| claim.words.clone())
 }
 
-/// The part of a claim that says which orders of priorities it is about; nothing where it is about none.
+/// Returns the part of a claim that says which orders of priorities it is about; nothing where it is about none.
 fn orders(words: &str) -> &str {
     words.strip_prefix("all schedules of ").and_then(|rest| rest.split(" with <= ").next()).unwrap_or_default()
 }

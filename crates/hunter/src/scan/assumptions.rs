@@ -38,7 +38,7 @@ enum Section {
     Written,
 }
 
-/// Whether no thread of a program ends it in an atomic section after it may have written something there.
+/// Returns true if no thread of a program ends it in an atomic section after it may have written something there.
 pub fn leave_sections_clean(program: &Program) -> bool {
     let mut does = vec![Does::default(); program.functions().count()];
     loop {
@@ -63,7 +63,7 @@ fn all(program: &Program, function: FunctionId, does: &[Does]) -> Does {
     found
 }
 
-/// What is called, if it is one function that is known by its name.
+/// Returns what is called, if it is one function that is known by its name.
 fn callee(program: &Program, module: usize, instruction: &Instruction) -> Option<Entity> {
     let is_call = matches!(instruction.operation, Operation::Call | Operation::Invoke { .. });
     match instruction.operands.first() {

@@ -151,12 +151,12 @@ fn compile(scan: &Scan, source: &Path, language: Language, object: &Path) -> Res
 }
 
 impl Built {
-    /// Whether it was linked by others.
+    /// Returns true if it was linked by others.
     pub fn is_program(&self) -> bool {
         self.is_program
     }
 
-    /// The program, linked with what stands for its inputs.
+    /// Returns the program, linked with what stands for its inputs.
     pub fn executable(&self, program: &Program) -> Result<PathBuf, Error> {
         if self.is_program {
             return self.files[0].canonicalize().map_err(Error::file("find", &self.files[0]));

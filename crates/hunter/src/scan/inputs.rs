@@ -33,7 +33,7 @@ pub fn pool(program: &Program) -> Vec<i64> {
     values.into_iter().collect()
 }
 
-/// Whether the program asks for inputs.
+/// Returns true if the program asks for inputs.
 pub fn any(program: &Program, models: &Models) -> bool {
     program
         .modules
@@ -58,8 +58,8 @@ pub fn wanted(report: &Report) -> Vec<i64> {
     elements.into_iter().filter(|element| *element > 1).take(MOST_WANTED).collect()
 }
 
-/// The argument that tells the program which inputs to take; the sets are numbered. After the first ones, each of the numbers that
-/// are wanted is a set of its own.
+/// Returns the argument that tells the program which inputs to take; the sets are numbered. After the first ones, each
+/// of the numbers that are wanted is a set of its own.
 pub fn argument(pool: &[i64], wanted: &[i64], number: u32) -> String {
     let threads = THREADS[number as usize % THREADS.len()];
     let own = (number as usize).checked_sub(CONSTANT).and_then(|index| wanted.get(index));

@@ -77,7 +77,7 @@ pub fn add(built: &mut Built) -> Result<bool, Error> {
     Ok(counts)
 }
 
-/// The words for those functions of a source that the program calls and does not define.
+/// Returns the words for those functions of a source that the program calls and does not define.
 fn wanted(built: &Built, source: &Source) -> Vec<&'static str> {
     let (mut here, mut named) = (BTreeSet::new(), BTreeSet::new());
     for symbol in built.modules.iter().flat_map(|module| &module.symbols) {

@@ -56,7 +56,7 @@ const SUSPECTS: usize = 64;
 /// Executions for that, for one of each other technique.
 const SHARE_OF_SUSPECTS: u32 = 2;
 
-/// The pairs of instructions that the analysis suspects, the most convincing first.
+/// Returns the pairs of instructions that the analysis suspects, the most convincing first.
 fn suspected(report: &Report) -> Vec<[SiteId; 2]> {
     let mut known = HashSet::new();
     let sites = report.pairs.iter().filter_map(|pair| {
@@ -130,8 +130,8 @@ pub(super) fn search(
     Ok(Found::Nothing { executions })
 }
 
-/// Whether a finding is a race: two accesses without order, one of which may be a `free` that came later. What is used after it was
-/// freed may be in order, and is another mistake then.
+/// Returns true if a finding is a race: two accesses without order, one of which may be a `free` that came later. What
+/// is used after it was freed may be in order, and is another mistake then.
 fn is_race(finding: &Finding) -> bool {
     match (finding.kind, &finding.sites[..]) {
         (Kind::DataRace, _) => true,
@@ -236,7 +236,7 @@ impl Round<'_> {
         })
     }
 
-    /// The race, if it is one and shows again each time.
+    /// Returns the race, if it is one and shows again each time.
     fn confirmed(
         &self,
         found: &Bug,

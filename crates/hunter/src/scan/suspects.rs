@@ -5,7 +5,7 @@ use racehunter_report::scan as words;
 use racehunter_scan::program::SourceLocation;
 use racehunter_scan::report::{Pair, Side};
 
-/// The pair as a finding that is not confirmed and has no schedule.
+/// Returns the pair as a finding that is not confirmed and has no schedule.
 #[must_use]
 pub fn suspected(pair: &Pair) -> Finding {
     let place = |side: &Side| format!("{}:{}:{}", side.place.file, side.place.line, side.place.function);
@@ -28,7 +28,7 @@ pub fn suspected(pair: &Pair) -> Finding {
     }
 }
 
-/// One side; the threads of a pair are numbered, because there is no execution that would name them.
+/// Returns one side; the threads of a pair are numbered, because there is no execution that would name them.
 fn site(number: u32, side: &Side) -> Site {
     let frame = |place: &SourceLocation| Frame {
         function: place.function.clone(),

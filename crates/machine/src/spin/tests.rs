@@ -296,7 +296,7 @@ fn machine() -> impl Strategy<Value = Machine> {
 }
 
 impl Machine {
-    /// One step: the access that is made, and the next state.
+    /// Returns one step: the access that is made, and the next state.
     fn step(&self, state: usize, memory: &mut [u64]) -> usize {
         let (address, writes, next) = self.states[state];
         let read = memory[address];

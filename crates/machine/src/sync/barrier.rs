@@ -39,37 +39,37 @@ impl Barrier {
         Self { size, arrived: 0, round: self.round }
     }
 
-    /// Whether it was initialised.
+    /// Returns true if it was initialised.
     #[must_use]
     pub const fn is_initialised(&self) -> bool {
         self.size != 0
     }
 
-    /// Whether threads wait for others.
+    /// Returns true if threads wait for others.
     #[must_use]
     pub const fn is_awaited(&self) -> bool {
         self.arrived != 0
     }
 
-    /// How many have arrived in the round.
+    /// Returns how many have arrived in the round.
     #[must_use]
     pub const fn arrived(&self) -> u32 {
         self.arrived
     }
 
-    /// The round that has not ended.
+    /// Returns the round that has not ended.
     #[must_use]
     pub const fn round(&self) -> Round {
         self.round
     }
 
-    /// A thread arrives. Returns how many have, this one included.
+    /// Returns a thread arrives. Returns how many have, this one included.
     pub fn arrive(&mut self) -> u32 {
         self.arrived += 1;
         self.arrived
     }
 
-    /// What that means.
+    /// Returns what that means.
     pub fn settle(&mut self) -> Arrival {
         let round = self.round;
         if self.arrived < self.size {

@@ -2,7 +2,8 @@
 
 use crate::ThreadId;
 
-/// Whether threads wait for each other in a cycle. `waits_for` says for which thread each of the first `count` waits.
+/// Returns true if threads wait for each other in a cycle. `waits_for` says for which thread each of the first `count`
+/// waits.
 pub fn has_cycle(count: u32, waits_for: impl Fn(ThreadId) -> Option<ThreadId>) -> bool {
     let comes_back = |start: u32| {
         let mut at = ThreadId(start);

@@ -92,7 +92,7 @@ views! {
 }
 
 impl State {
-    /// The thread that everyone who waits for the object waits for, if there is one.
+    /// Returns the thread that everyone who waits for the object waits for, if there is one.
     #[inline]
     #[must_use]
     pub fn owner(&self) -> Owner {
@@ -104,7 +104,7 @@ impl State {
         }
     }
 
-    /// Whether it is a lock that a thread has, to write or to read.
+    /// Returns true if it is a lock that a thread has, to write or to read.
     #[must_use]
     pub const fn is_held(&self) -> bool {
         match self {

@@ -37,63 +37,63 @@ impl MutexKind {
         }
     }
 
-    /// Whether no initialiser leaves such a word. The C library refuses it, and so do the models.
+    /// Returns true if no initialiser leaves such a word. The C library refuses it, and so do the models.
     #[inline]
     #[must_use]
     pub const fn is_garbage(word: u32) -> bool {
         word & !Self::KNOWN != 0
     }
 
-    /// Whether it has the protocol `PTHREAD_PRIO_PROTECT`.
+    /// Returns true if it has the protocol `PTHREAD_PRIO_PROTECT`.
     #[inline]
     #[must_use]
     pub const fn has_ceiling(word: u32) -> bool {
         word & Self::CEILING != 0
     }
 
-    /// Whether the lock word that belongs to this one has the number of its owner: the C library then looks at it even
-    /// when it only tries.
+    /// Returns true if the lock word that belongs to this one has the number of its owner: the C library then looks at
+    /// it even when it only tries.
     #[must_use]
     pub const fn has_owner(word: u32) -> bool {
         word & Self::OWNED_WORD != 0
     }
 
-    /// Whether the owner can take it again.
+    /// Returns true if the owner can take it again.
     #[inline]
     #[must_use]
     pub const fn is_recursive(self) -> bool {
         self.0 & Self::TYPE == Self::RECURSIVE.0
     }
 
-    /// Whether taking it again is an error.
+    /// Returns true if taking it again is an error.
     #[inline]
     #[must_use]
     pub const fn is_error_checking(self) -> bool {
         self.0 & Self::TYPE == Self::ERROR_CHECK.0
     }
 
-    /// Whether the next owner is notified if one has ended with it.
+    /// Returns true if the next owner is notified if one has ended with it.
     #[inline]
     #[must_use]
     pub const fn is_robust(self) -> bool {
         self.0 & Self::ROBUST_BIT != 0
     }
 
-    /// Whether other processes may have it too, with a lock word that models understand.
+    /// Returns true if other processes may have it too, with a lock word that models understand.
     #[inline]
     #[must_use]
     pub const fn is_shared(self) -> bool {
         self.0 & Self::SHARED_BIT != 0
     }
 
-    /// Whether it is of the kind that most mutexes are.
+    /// Returns true if it is of the kind that most mutexes are.
     #[inline]
     #[must_use]
     pub const fn is_plain(self) -> bool {
         matches!(self, Self::NORMAL | Self::ADAPTIVE)
     }
 
-    /// Whether every wrong use has a defined error.
+    /// Returns true if every wrong use has a defined error.
     #[must_use]
     pub const fn is_checked(self) -> bool {
         self.is_robust() || self.is_recursive() || self.is_error_checking()
@@ -169,34 +169,34 @@ pub struct Mutex {
 }
 
 impl Mutex {
-    /// The thread that has it.
+    /// Returns the thread that has it.
     #[inline]
     #[must_use]
     pub const fn owner(&self) -> Owner {
         self.owner
     }
 
-    /// How often the owner has it.
+    /// Returns how often the owner has it.
     #[must_use]
     pub const fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// What it is.
+    /// Returns what it is.
     #[inline]
     #[must_use]
     pub const fn kind(&self) -> MutexKind {
         self.kind
     }
 
-    /// What it was last taken as.
+    /// Returns what it was last taken as.
     #[inline]
     #[must_use]
     pub const fn form(&self) -> LockForm {
         self.form
     }
 
-    /// What the end of an owner has done to it.
+    /// Returns what the end of an owner has done to it.
     #[must_use]
     pub const fn health(&self) -> Health {
         self.health
@@ -208,27 +208,27 @@ impl Mutex {
         self.kind = kind;
     }
 
-    /// Whether a thread can take it, as far as this process knows.
+    /// Returns true if a thread can take it, as far as this process knows.
     #[inline]
     #[must_use]
     pub const fn is_available(&self, thread: ThreadId) -> bool {
         self.owner.is_none() || self.owner.is(thread) && self.kind.is_recursive()
     }
 
-    /// Whether a thread that locks it is told so, because it has it already.
+    /// Returns true if a thread that locks it is told so, because it has it already.
     #[must_use]
     pub const fn refuses_again(&self, thread: ThreadId, kind: MutexKind) -> bool {
         self.owner.is(thread) && kind.is_error_checking()
     }
 
-    /// Whether the memory word of the C library's structure follows the state: 0 while the mutex is free.
+    /// Returns true if the memory word of the C library's structure follows the state: 0 while the mutex is free.
     #[inline]
     #[must_use]
     pub fn has_own_word(&self) -> bool {
         self.form == LockForm::Mutex && !self.kind.is_shared()
     }
 
-    /// Whether it was last taken as a spin lock.
+    /// Returns true if it was last taken as a spin lock.
     #[inline]
     #[must_use]
     pub fn is_spin_lock(&self) -> bool {
@@ -257,15 +257,15 @@ impl Mutex {
         Taken::Newly
     }
 
-    /// Whether it cannot be taken by anybody any more, or was taken already: then the words of other processes do not
-    /// matter.
+    /// Returns true if it cannot be taken by anybody any more, or was taken already: then the words of other processes
+    /// do not matter.
     #[inline]
     #[must_use]
     pub fn needs_word(&self, thread: ThreadId) -> bool {
         self.health != Health::Lost && !self.owner.is(thread) && self.kind.is_shared()
     }
 
-    /// The owner unlocks it.
+    /// Returns the owner unlocks it.
     #[inline]
     pub fn unlock(&mut self) -> Unlocked {
         if self.depth > 1 {
@@ -307,7 +307,7 @@ impl Mutex {
         self.excused = thread;
     }
 
-    /// Whether it was.
+    /// Returns true if it was.
     #[must_use]
     pub const fn excuses(&self, thread: ThreadId) -> bool {
         self.excused.is(thread)

@@ -6,7 +6,7 @@
 pub struct Ticket(pub u64);
 
 impl Ticket {
-    /// Whether a signal with this ticket came after a waiter with that one: only then can the waiter take it.
+    /// Returns true if a signal with this ticket came after a waiter with that one: only then can the waiter take it.
     #[must_use]
     pub fn is_after(self, waiter: Self) -> bool {
         self > waiter

@@ -34,20 +34,20 @@ pub struct Rwlock {
 }
 
 impl Rwlock {
-    /// The thread that writes.
+    /// Returns the thread that writes.
     #[inline]
     #[must_use]
     pub const fn writer(&self) -> Owner {
         self.writer
     }
 
-    /// How many read.
+    /// Returns how many read.
     #[must_use]
     pub const fn readers(&self) -> u32 {
         self.readers
     }
 
-    /// Whether it can be taken.
+    /// Returns true if it can be taken.
     #[inline]
     #[must_use]
     pub const fn is_available(&self, mode: Mode, prefers_writers: bool) -> bool {

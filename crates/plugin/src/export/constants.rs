@@ -45,7 +45,7 @@ impl Exporter<'_> {
         }
     }
 
-    /// The symbol that a constant pointer points into, and where.
+    /// Returns the symbol that a constant pointer points into, and where.
     fn address(&mut self, value: Value) -> Option<(ir::SymbolId, i64)> {
         let mut offset = 0i64;
         let mut value = value;
@@ -121,7 +121,8 @@ impl Exporter<'_> {
         }
     }
 
-    /// The integers in an initialiser that are not zero; whether these are all, and all else is zero or an address.
+    /// Returns the integers in an initialiser that are not zero; whether these are all, and all else is zero or an
+    /// address.
     pub fn initial_numbers(&mut self, value: Value, at: u64, found: &mut Vec<ir::InitialNumber>) -> bool {
         let ty = value.ty();
         match value.kind() {

@@ -32,7 +32,7 @@ pub struct NamedValue {
     pub is_address: bool,
 }
 
-/// All such values of a function.
+/// Returns all such values of a function.
 pub fn named_values(function: Value) -> Vec<NamedValue> {
     extern "C" fn visit(
         context: *mut c_void,
@@ -75,7 +75,7 @@ impl Exporter<'_> {
         self.debug.locations[&location]
     }
 
-    /// Where the source defines a function.
+    /// Returns where the source defines a function.
     pub fn function_location(&mut self, function: Value) -> Option<ir::LocationId> {
         let subprogram = function.subprogram()?;
         let (file, name) = self.scope(subprogram);
@@ -132,7 +132,7 @@ impl Exporter<'_> {
         id
     }
 
-    /// The declaration of a global variable.
+    /// Returns the declaration of a global variable.
     pub fn global_declaration(&mut self, global: Value) -> Option<ir::DeclarationId> {
         let debug_kind = metadata_kind(self.module.context(), "dbg");
         let mut count = 0;

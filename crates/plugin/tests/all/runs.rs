@@ -81,7 +81,7 @@ fn run_with(directory: &Path, program: &Path, wishes: &[(&str, &str)]) -> Run {
     result
 }
 
-/// Whether a hook belongs before such an instruction.
+/// Returns true if a hook belongs before such an instruction.
 fn fits(event: &Event, operation: Option<&Operation>) -> bool {
     let Some(operation) = operation else { return event.hook == "enter" };
     match (event.hook.as_str(), operation) {

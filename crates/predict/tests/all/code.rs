@@ -34,7 +34,7 @@ fn run<'m>(module: &'m Module, threads: usize, random: &mut Random) -> Machine<'
     machine
 }
 
-/// The trace, by way of a file.
+/// Returns the trace, by way of a file.
 fn recorded(module: &Module, log: &[Record]) -> Trace {
     let mut survey = Survey::default();
     survey.add(log);
@@ -99,7 +99,7 @@ fn predicted(seed: u64, module: &Module, threads: usize, log: &[Record]) -> [usi
     })
 }
 
-/// A random program, with how many threads, and the log of one execution of it.
+/// Returns a random program, with how many threads, and the log of one execution of it.
 fn executed(seed: u64) -> (Module, usize, Vec<Record>) {
     let mut random = Random::new(seed);
     let threads = 2 + random.below(2);

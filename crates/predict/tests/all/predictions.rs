@@ -155,8 +155,8 @@ fn broken_blocks_are_all_that_can_break() {
     assert!(total > 0);
 }
 
-/// Two accesses of a block that follow each other on a location, and one of another thread, of the four kinds that no
-/// order of blocks explains.
+/// Returns two accesses of a block that follow each other on a location, and one of another thread, of the four kinds
+/// that no order of blocks explains.
 fn triples(trace: &Trace) -> Vec<[EventId; 3]> {
     let mut triples = Vec::new();
     let len = trace.len() as EventId;
@@ -229,8 +229,8 @@ fn what_the_trace_shows_is_by_definition() {
     assert!(total > 0);
 }
 
-/// Each access with the last conflicting one of each kind and other thread before it, unless that happens before it. By
-/// plain reachability.
+/// Returns each access with the last conflicting one of each kind and other thread before it, unless that happens
+/// before it. By plain reachability.
 fn unordered(trace: &Trace) -> Vec<(EventId, EventId)> {
     let len = trace.len();
     let ids = || 0..len as EventId;
@@ -296,7 +296,7 @@ fn unordered(trace: &Trace) -> Vec<(EventId, EventId)> {
     races
 }
 
-/// Whether each event is more than the inner part of a recursive lock.
+/// Returns whether each event is more than the inner part of a recursive lock.
 fn outermost(trace: &Trace) -> Vec<bool> {
     let mut depth = std::collections::BTreeMap::new();
     trace

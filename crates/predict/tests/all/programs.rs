@@ -15,7 +15,7 @@ fn programs() -> u64 {
     std::env::var("RACEHUNTER_ORACLE_PROGRAMS").ok().and_then(|number| number.parse().ok()).unwrap_or(120)
 }
 
-/// The places in the code of some events: that is what sites are named by.
+/// Returns the places in the code of some events: that is what sites are named by.
 fn codes(trace: &Trace, events: &[EventId]) -> Vec<u64> {
     let code = |&event: &EventId| code_of(&trace.sites()[trace.site(event) as usize]).unwrap();
     let mut codes: Vec<u64> = events.iter().map(code).collect();
@@ -135,7 +135,7 @@ impl Knowledge for Threads<'_> {
     }
 }
 
-/// A recording with dependences, by way of a file.
+/// Returns a recording with dependences, by way of a file.
 fn recorded(execution: &Execution, code: &Code) -> Recording {
     let mut survey = Survey::default();
     survey.add(&execution.records);
@@ -151,7 +151,7 @@ fn recorded(execution: &Execution, code: &Code) -> Recording {
 /// is right: what is predicted is carried out for all of them.
 const ENUMERATED: u64 = 1_000;
 
-/// What the executions of a program show, all of them, if there are not too many.
+/// Returns what the executions of a program show, all of them, if there are not too many.
 fn all_bugs(program: &Program) -> Option<HashSet<Bug>> {
     let points: HashSet<u32> = program.access_sites().into_iter().collect();
     let paths = schedules(program, &points, 5_000)?;

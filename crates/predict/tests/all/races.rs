@@ -11,7 +11,7 @@ fn traces() -> u64 {
     std::env::var("RACEHUNTER_ORACLE_TRACES").ok().and_then(|number| number.parse().ok()).unwrap_or(200)
 }
 
-/// How many races there are, and how many of them are predicted. False ones are failures at once.
+/// Returns how many races there are, and how many of them are predicted. False ones are failures at once.
 fn compare(shape: Shape, seeds: std::ops::Range<u64>) -> (usize, usize) {
     let (mut real, mut found) = (0, 0);
     for seed in seeds {

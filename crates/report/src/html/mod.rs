@@ -58,7 +58,7 @@ pub struct Shown {
     pub replay: String,
 }
 
-/// The whole page. Source files are looked for below `root`.
+/// Returns the whole page. Source files are looked for below `root`.
 #[must_use]
 pub fn page(page: &Page, root: &Path) -> String {
     let mut sources = Sources::below(root.to_path_buf());
@@ -106,7 +106,7 @@ fn about(out: &mut String, page: &Page) {
     let _ = writeln!(out, "<p class=\"about\">{}</p>", items.join(" "));
 }
 
-/// Each finding, followed by those with the same cause.
+/// Returns each finding, followed by those with the same cause.
 fn by_cause(findings: &[Shown]) -> Vec<&Shown> {
     let first_of = |shown: &Shown| shown.finding.variant_of.clone().unwrap_or_else(|| shown.finding.id.clone());
     let is_there = |id: &str| findings.iter().any(|shown| shown.finding.id == *id);
@@ -200,7 +200,7 @@ fn list<L: AsRef<str>>(lines: impl Iterator<Item = L>) -> String {
     if items.is_empty() { "nothing".to_owned() } else { format!("<ul>{items}</ul>") }
 }
 
-/// The class that gives a thread its colour. There are as many as can be told apart.
+/// Returns the class that gives a thread its colour. There are as many as can be told apart.
 fn color(thread: u32) -> String {
     format!("t{}", thread % 16)
 }
@@ -221,7 +221,7 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// A sentence in which `` `names` `` are set as code.
+/// Returns a sentence in which `` `names` `` are set as code.
 fn prose(text: &str) -> String {
     let escaped = escape(text);
     let parts: Vec<&str> = escaped.split('`').collect();

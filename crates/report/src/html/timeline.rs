@@ -38,7 +38,7 @@ pub(super) fn timeline(out: &mut String, finding: &Finding, threads: &Threads) {
     out.push_str("</div>\n");
 }
 
-/// The threads that do something, in order of creation.
+/// Returns the threads that do something, in order of creation.
 fn lanes(finding: &Finding) -> Vec<u32> {
     let mut lanes: Vec<u32> = finding.steps.iter().map(|step| step.thread).collect();
     lanes.sort_unstable();
@@ -46,7 +46,7 @@ fn lanes(finding: &Finding) -> Vec<u32> {
     lanes
 }
 
-/// The steps that the finding is about: where it shows, and the accesses that take part.
+/// Returns the steps that the finding is about: where it shows, and the accesses that take part.
 fn is_marked(finding: &Finding, step: &Step) -> bool {
     // What is not counted, as `free`, has the number of the event before it.
     let is_access = matches!(class(step), "read" | "write");
@@ -214,7 +214,7 @@ impl Drawing<'_> {
         );
     }
 
-    /// A step in one line, escaped.
+    /// Returns a step in one line, escaped.
     fn describe(&self, number: u64, step: &Step) -> String {
         let place = location(&step.file, step.line, 0).map_or_else(String::new, |place| format!(" at {place}"));
         let preempted = if step.preempted { ", after a preemption" } else { "" };
@@ -303,7 +303,7 @@ impl Drawing<'_> {
         out.push_str("</tbody></table></div>\n");
     }
 
-    /// What a step does, and where.
+    /// Returns what a step does, and where.
     fn cell(&self, step: &Step) -> String {
         // The whole path would leave no room for the other threads.
         let mut files = self.steps().iter().map(|step| &step.file).filter(|file| !file.is_empty());

@@ -22,7 +22,7 @@ pub(crate) use table::number;
 /// Frames of a call stack that are shown.
 const FRAMES: usize = 12;
 
-/// The whole report of a finding.
+/// Returns the whole report of a finding.
 pub(crate) fn finding(finding: &Finding, sources: &mut Sources, options: &str, columns: usize) -> String {
     if finding.suppressed.is_some() {
         return suppressed(finding);
@@ -58,7 +58,7 @@ pub(crate) fn finding(finding: &Finding, sources: &mut Sources, options: &str, c
 /// Before the cause of a finding.
 const CAUSE: &str = "  cause: ";
 
-/// A variant of another finding, in three lines.
+/// Returns a variant of another finding, in three lines.
 fn variant(finding: &Finding, first: &str, options: &str) -> String {
     let mark = paint(FRAME, "=");
     let mut out = heading(finding);
@@ -69,7 +69,7 @@ fn variant(finding: &Finding, first: &str, options: &str) -> String {
     out
 }
 
-/// A suppressed finding, in three lines.
+/// Returns a suppressed finding, in three lines.
 fn suppressed(finding: &Finding) -> String {
     let mark = paint(FRAME, "=");
     let kind = finding.kind.name();
@@ -105,7 +105,7 @@ fn heading(finding: &Finding) -> String {
     format!("{severity}{}\n", paint(STRONG, format_args!(": {message}")))
 }
 
-/// What kind of memory it is about: `4 bytes, heap, allocated at src/queue.c:21`.
+/// Returns what kind of memory it is about: `4 bytes, heap, allocated at src/queue.c:21`.
 pub(crate) fn details(finding: &Finding) -> Option<String> {
     let is_memory = finding.kind.is_about_memory();
     let object = finding.object.as_ref().filter(|_| is_memory)?;
@@ -131,7 +131,7 @@ pub(crate) fn details(finding: &Finding) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// The call stack of a place, when it says more than the place itself.
+/// Returns the call stack of a place, when it says more than the place itself.
 fn stack(site: &Site, gutter: usize, columns: usize) -> String {
     if site.stack.len() < 2 {
         return String::new();

@@ -10,7 +10,7 @@ use crate::short::place;
 use crate::sources::Sources;
 use crate::text::{clean, shorten, width, wrap};
 
-/// The place of a site, its line of source, and what happens there. `gutter` is the width of the line numbers.
+/// Returns the place of a site, its line of source, and what happens there. `gutter` is the width of the line numbers.
 pub(super) fn snippet(
     site: &Site,
     is_first: bool,
@@ -93,7 +93,7 @@ impl Marked {
     }
 }
 
-/// The bytes to mark: the expression that is accessed, else the word at the column, else the whole line.
+/// Returns the bytes to mark: the expression that is accessed, else the word at the column, else the whole line.
 fn range(line: &str, site: &Site) -> Range<usize> {
     let start = line.len() - line.trim_start().len();
     let whole = start..line.trim_end().len().max(start);

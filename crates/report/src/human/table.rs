@@ -35,7 +35,7 @@ struct Column {
     start: usize,
 }
 
-/// The table, or nothing when the steps are not known.
+/// Returns the table, or nothing when the steps are not known.
 pub(super) fn table(finding: &Finding, threads: &Threads, columns: usize) -> String {
     if finding.steps.is_empty() {
         return String::new();
@@ -49,7 +49,7 @@ pub(super) fn table(finding: &Finding, threads: &Threads, columns: usize) -> Str
     }
 }
 
-/// The number of a step in the whole interleaving, from 1.
+/// Returns the number of a step in the whole interleaving, from 1.
 pub(crate) fn number(steps: &[Step], at: usize) -> u64 {
     match steps[at].number {
         0 => at as u64 + 1,
@@ -57,7 +57,7 @@ pub(crate) fn number(steps: &[Step], at: usize) -> u64 {
     }
 }
 
-/// The steps to show: all of a short interleaving, else those that matter.
+/// Returns the steps to show: all of a short interleaving, else those that matter.
 fn rows(steps: &[Step]) -> Vec<Row<'_>> {
     let last = steps.len() - 1;
     let mut kept = vec![number(steps, last) <= WHOLE; steps.len()];
@@ -126,7 +126,7 @@ impl Cells {
         }
     }
 
-    /// The text of a step. `file` is that of the line before: a file is named where it changes.
+    /// Returns the text of a step. `file` is that of the line before: a file is named where it changes.
     fn text<'s>(step: &'s Step, file: &mut Option<&'s str>) -> String {
         let place = match step.line {
             0 => String::new(),
@@ -139,7 +139,7 @@ impl Cells {
         format!("{}{}{}", clean(&step.what), values::brief(step), clean(&place))
     }
 
-    /// The texts of all rows, where each `lane` of a step has its own line before.
+    /// Returns the texts of all rows, where each `lane` of a step has its own line before.
     fn texts<'s>(rows: &[Row<'s>], lane: impl Fn(&Step) -> u32) -> Vec<String> {
         let files = rows.iter().filter_map(|row| match row {
             Row::Step(_, step) if step.line > 0 => Some(step.file.as_str()),
@@ -222,7 +222,7 @@ fn side_by_side(finding: &Finding, rows: &[Row<'_>], cells: &Cells, layout: &Lay
     out
 }
 
-/// The step that the list has before another one, if it is the one before in the interleaving.
+/// Returns the step that the list has before another one, if it is the one before in the interleaving.
 fn before(steps: &[Step], at: usize) -> Option<&Step> {
     let before = at.checked_sub(1)?;
     (number(steps, before).saturating_add(1) == number(steps, at)).then(|| &steps[before])
@@ -261,7 +261,7 @@ fn step_row(finding: &Finding, (at, step): (usize, &Step), text: &str, cells: &C
     }
 }
 
-/// What does not fit side by side: one line per step, with the name of its thread.
+/// Returns what does not fit side by side: one line per step, with the name of its thread.
 fn one_below_the_other(
     finding: &Finding,
     rows: &[Row<'_>],

@@ -56,7 +56,7 @@ fn sarif_keeps_to_the_standard() {
     check_sarif(&scanned());
 }
 
-/// The log of a scan that shows a race, suspects another and does not model something.
+/// Returns the log of a scan that shows a race, suspects another and does not model something.
 fn scanned() -> Value {
     let mut reporter = reporter(Format::Sarif);
     reporter.finding(&data_race()).expect("written");

@@ -192,7 +192,7 @@ pub fn use_after_free() -> Finding {
     }
 }
 
-/// Every kind that has a shape of its own, by name.
+/// Returns every kind that has a shape of its own, by name.
 pub fn all() -> Vec<(&'static str, Finding)> {
     vec![
         ("data-race", data_race()),
@@ -229,7 +229,7 @@ pub fn coverage() -> Coverage {
     }
 }
 
-/// One of each kind.
+/// Returns one of each kind.
 pub fn uncontrolled() -> Vec<Uncontrolled> {
     let about = |what: &str, detail: &str, line: u32| Uncontrolled {
         what: Gap::named(what),

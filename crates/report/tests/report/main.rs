@@ -287,7 +287,7 @@ fn every_kind_has_the_name_of_the_contract() {
     }
 }
 
-/// A finding with more threads than fit side by side.
+/// Returns a finding with more threads than fit side by side.
 fn crowd(number: u32) -> Finding {
     let mut finding = data_race();
     let entries: Vec<String> = (0..=number).map(|thread| format!("worker_with_a_long_name_{thread}")).collect();

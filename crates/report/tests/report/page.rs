@@ -154,7 +154,7 @@ fn an_empty_page_says_so() {
     assert!(html.contains("no finding") && html.contains("No campaign is kept here"));
 }
 
-/// A finding with twelve threads that take turns, a lock, and a thousand steps of which some are left out.
+/// Returns a finding with twelve threads that take turns, a lock, and a thousand steps of which some are left out.
 fn large() -> Finding {
     let mut finding = data_race();
     let step = |number: usize| {

@@ -60,7 +60,7 @@ impl Blocks {
         Self { successors, block_of, in_cycle, cycle }
     }
 
-    /// Whether an instruction can be executed more than once in one call.
+    /// Returns true if an instruction can be executed more than once in one call.
     pub fn repeats(&self, instruction: u32) -> bool {
         self.in_cycle[self.block_of[instruction as usize] as usize]
     }

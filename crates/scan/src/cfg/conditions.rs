@@ -54,12 +54,12 @@ impl Conditions {
         found
     }
 
-    /// What is true at a block.
+    /// Returns what is true at a block.
     pub fn at(&self, block: u32) -> &[Condition] {
         &self.blocks[block as usize]
     }
 
-    /// Whether an instruction has surely been executed when control comes to another, in the same call.
+    /// Returns true if an instruction has surely been executed when control comes to another, in the same call.
     pub fn is_before(&self, blocks: &Blocks, first: u32, second: u32) -> bool {
         let (one, other) = (blocks.block_of[first as usize], blocks.block_of[second as usize]);
         if one == other {
@@ -70,7 +70,7 @@ impl Conditions {
     }
 }
 
-/// The condition of an edge.
+/// Returns the condition of an edge.
 pub fn edge(code: &Function, from: u32, to: u32) -> Option<Condition> {
     let (first, end) = range(code, from as usize);
     let last = code.instructions[first..end].last()?;
@@ -92,7 +92,7 @@ pub fn edge(code: &Function, from: u32, to: u32) -> Option<Condition> {
     }
 }
 
-/// What is true if a comparison is not.
+/// Returns what is true if a comparison is not.
 pub fn opposite(predicate: Predicate) -> Predicate {
     match predicate {
         Predicate::Equal => Predicate::NotEqual,
@@ -108,7 +108,7 @@ pub fn opposite(predicate: Predicate) -> Predicate {
     }
 }
 
-/// The same with the sides changed.
+/// Returns the same with the sides changed.
 pub fn mirrored(predicate: Predicate) -> Predicate {
     match predicate {
         Predicate::Equal | Predicate::NotEqual => predicate,

@@ -74,19 +74,19 @@ impl Loops {
         found
     }
 
-    /// Whether control passes one block before it can be at another.
+    /// Returns true if control passes one block before it can be at another.
     pub fn dominates(&self, first: u32, second: u32) -> bool {
         self.dominators
             .dominators(NodeIndex::new(second as usize))
             .is_some_and(|mut above| above.any(|node| node.index() == first as usize))
     }
 
-    /// The smallest loop around a block.
+    /// Returns the smallest loop around a block.
     pub fn innermost(&self, block: u32) -> Option<&Loop> {
         self.all.iter().filter(|found| found.body.contains(&block)).min_by_key(|found| found.body.len())
     }
 
-    /// Whether control that has left a loop never comes back to it: no other cycle is around it.
+    /// Returns true if control that has left a loop never comes back to it: no other cycle is around it.
     pub fn is_outermost(&self, blocks: &Blocks, inner: &Loop) -> bool {
         let cycle = blocks.cycle[inner.header as usize];
         (0..).zip(&blocks.cycle).all(|(block, other)| *other != cycle || inner.body.contains(&block))
@@ -96,7 +96,8 @@ impl Loops {
 /// Rounds that no loop that creates threads makes, and no counter of any other thing: an assumption that docs/static.md states.
 const MOST_ROUNDS: u32 = 24;
 
-/// Whether a number of so many bits that is changed by a step each time takes longer than any program to come again.
+/// Returns true if a number of so many bits that is changed by a step each time takes longer than any program to come
+/// again.
 pub fn never_wraps(bits: u32, step: u64) -> bool {
     bits >= KEPT_BITS && step <= 1 << (bits - MOST_ROUNDS)
 }
@@ -105,7 +106,7 @@ pub fn never_wraps(bits: u32, step: u64) -> bool {
 pub const KEPT_BITS: u32 = 32;
 
 impl Counter {
-    /// How many rounds there are at most, if that is known, and the variable never wraps around in them.
+    /// Returns how many rounds there are at most, if that is known, and the variable never wraps around in them.
     pub fn rounds(&self) -> Option<u64> {
         let (Operand::Integer(start), Some((predicate, Operand::Integer(end)))) = (&self.start, &self.below) else {
             return None;
@@ -120,7 +121,7 @@ impl Counter {
         fits.then(|| ((end - start).max(0) + step - 1) / step).and_then(|rounds| u64::try_from(rounds).ok())
     }
 
-    /// Whether it has another value in each round, as far as the bits tell that are kept of it.
+    /// Returns true if it has another value in each round, as far as the bits tell that are kept of it.
     pub fn is_distinct(&self) -> bool {
         let end = match &self.below {
             Some((_, Operand::Integer(end))) => Some(*end),
@@ -134,7 +135,7 @@ impl Counter {
 }
 
 impl Loop {
-    /// The variables that count its rounds.
+    /// Returns the variables that count its rounds.
     pub fn counters(&self, function: &Function) -> Vec<Counter> {
         let (first, end) = range(function, self.header as usize);
         let mut found = Vec::new();
@@ -170,7 +171,7 @@ impl Loop {
         found
     }
 
-    /// What the header compares a value with, before it lets control into the loop.
+    /// Returns what the header compares a value with, before it lets control into the loop.
     fn below(&self, function: &Function, value: &Operand) -> Option<(Predicate, Operand)> {
         let (first, end) = range(function, self.header as usize);
         let last = function.instructions[first..end].last()?;
@@ -193,7 +194,7 @@ impl Loop {
         }
     }
 
-    /// Whether a value is the same in all rounds.
+    /// Returns true if a value is the same in all rounds.
     pub fn is_outside(&self, blocks: &Blocks, operand: &Operand) -> bool {
         match operand {
             Operand::Instruction(at) => !self.body.contains(&blocks.block_of[at.0 as usize]),
@@ -202,7 +203,7 @@ impl Loop {
         }
     }
 
-    /// Whether a block is passed at most once in each round.
+    /// Returns true if a block is passed at most once in each round.
     pub fn is_once_a_round(&self, blocks: &Blocks, block: u32) -> bool {
         let mut seen: BTreeSet<u32> = BTreeSet::new();
         let mut work = vec![block];
@@ -219,7 +220,7 @@ impl Loop {
         true
     }
 
-    /// Whether the header is the only exit.
+    /// Returns true if the header is the only exit.
     pub fn ends_at_header(&self, blocks: &Blocks) -> bool {
         self.body
             .iter()

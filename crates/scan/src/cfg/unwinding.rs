@@ -40,7 +40,7 @@ impl Unwinding {
         Self { of }
     }
 
-    /// Whether what an instance cleans up may be done otherwise than when it returns.
+    /// Returns true if what an instance cleans up may be done otherwise than when it returns.
     pub fn may(&self, id: InstanceId) -> bool {
         self.of[id]
     }

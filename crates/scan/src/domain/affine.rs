@@ -15,12 +15,12 @@ pub struct Affine {
 }
 
 impl Affine {
-    /// One number.
+    /// Returns one number.
     pub const fn exact(value: i64) -> Self {
         Self::of(Interval::exact(value))
     }
 
-    /// One of these.
+    /// Returns one of these.
     pub const fn of(rest: Interval) -> Self {
         Self { times: 0, rest }
     }
@@ -33,7 +33,8 @@ impl Affine {
     /// The number of the thread itself.
     pub const OWN: Self = Self { times: 1, rest: Interval::exact(0) };
 
-    /// All that it can be if the number of the thread is one of `span`; any of 64 bits if that is too much to say.
+    /// Returns all that it can be if the number of the thread is one of `span`; any of 64 bits if that is too much to
+    /// say.
     pub fn flat(self, span: Interval) -> Interval {
         if self.times == 0 {
             return self.rest;
@@ -45,13 +46,13 @@ impl Affine {
         own.compute(BinaryOperator::Add, self.rest, 64)
     }
 
-    /// The same if it is surely of so many bits, and else any of them.
+    /// Returns the same if it is surely of so many bits, and else any of them.
     fn kept(self, span: Interval, bits: u32) -> Self {
         let flat = self.flat(span);
         if flat == Interval::all(64) || !flat.fits(bits) { Self::any(bits) } else { self }
     }
 
-    /// A number that is one or the other.
+    /// Returns a number that is one or the other.
     #[must_use]
     pub fn union(self, other: Self, span: Interval) -> Self {
         if self.times == other.times {
@@ -60,7 +61,7 @@ impl Affine {
         Self::of(self.flat(span).union(other.flat(span)))
     }
 
-    /// A union that comes to an end.
+    /// Returns a union that comes to an end.
     #[must_use]
     pub fn widen(self, other: Self, span: Interval, thresholds: &[i64], bits: u32) -> Self {
         if self.times == other.times {
@@ -70,7 +71,7 @@ impl Affine {
         Self::of(self.flat(span).widen(other.flat(span), thresholds, bits))
     }
 
-    /// What an operator makes of two numbers of `bits` bits.
+    /// Returns what an operator makes of two numbers of `bits` bits.
     #[must_use]
     pub fn compute(self, operator: BinaryOperator, other: Self, span: Interval, bits: u32) -> Self {
         if self.times == 0 && other.times == 0 {
@@ -105,20 +106,20 @@ impl Affine {
         }
     }
 
-    /// The same number with more bits, the new ones zero.
+    /// Returns the same number with more bits, the new ones zero.
     #[must_use]
     pub fn zero_extended(self, span: Interval, from: u32, to: u32) -> Self {
         let flat = self.flat(span);
         if flat.low() >= 0 { self } else { Self::of(flat.zero_extended(from, to)) }
     }
 
-    /// The same number with fewer bits.
+    /// Returns the same number with fewer bits.
     #[must_use]
     pub fn truncated(self, span: Interval, to: u32) -> Self {
         self.kept(span, to)
     }
 
-    /// What it can be if a comparison with another number holds; nothing if it cannot hold.
+    /// Returns what it can be if a comparison with another number holds; nothing if it cannot hold.
     pub fn if_compared(self, predicate: Predicate, other: Self, span: Interval) -> Option<Self> {
         if self.times == 0 {
             return self.rest.if_compared(predicate, other.flat(span)).map(Self::of);

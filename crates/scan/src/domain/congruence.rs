@@ -14,7 +14,7 @@ pub struct Congruence {
 }
 
 impl Congruence {
-    /// One offset.
+    /// Returns one offset.
     pub const fn exact(at: i64) -> Self {
         Self { at, stride: 0 }
     }
@@ -22,7 +22,7 @@ impl Congruence {
     /// All offsets.
     pub const ANY: Self = Self { at: 0, stride: 1 };
 
-    /// An offset, and all that are multiples of a number of bytes away.
+    /// Returns an offset, and all that are multiples of a number of bytes away.
     pub fn strided(at: i64, stride: u64) -> Self {
         match i64::try_from(stride) {
             Ok(0) => Self { at, stride },
@@ -31,43 +31,43 @@ impl Congruence {
         }
     }
 
-    /// The offset, if there is only one.
+    /// Returns the offset, if there is only one.
     pub fn only(self) -> Option<i64> {
         (self.stride == 0).then_some(self.at)
     }
 
-    /// Which element of an array of such offsets another one is, if it is one of them.
+    /// Returns which element of an array of such offsets another one is, if it is one of them.
     pub fn element(self, other: Self) -> Option<i64> {
         let step = i64::try_from(self.stride).ok().filter(|&step| step > 1)?;
         let distance = other.only()?.checked_sub(self.at)?;
         (distance % step == 0).then_some(distance / step)
     }
 
-    /// The set moved by a number of bytes.
+    /// Returns the set moved by a number of bytes.
     #[must_use]
     pub fn plus(self, bytes: i64) -> Self {
         Self::strided(self.at.wrapping_add(bytes), self.stride)
     }
 
-    /// The set plus all multiples of a number.
+    /// Returns the set plus all multiples of a number.
     #[must_use]
     pub fn plus_multiples(self, of: u64) -> Self {
         Self::strided(self.at, gcd(self.stride, of))
     }
 
-    /// A set that contains both.
+    /// Returns a set that contains both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         let distance = self.at.abs_diff(other.at);
         Self::strided(self.at, gcd(gcd(self.stride, other.stride), distance))
     }
 
-    /// Whether ranges of this number of bytes at different offsets of the set have no byte in common.
+    /// Returns true if ranges of this number of bytes at different offsets of the set have no byte in common.
     pub fn is_apart(self, bytes: u64) -> bool {
         self.stride == 0 || self.stride >= bytes
     }
 
-    /// Whether ranges of this number of bytes at these offsets can have a byte in common.
+    /// Returns true if ranges of this number of bytes at these offsets can have a byte in common.
     pub fn overlaps(self, bytes: u64, other: Self, other_bytes: u64) -> bool {
         let step = gcd(self.stride, other.stride);
         if step == 0 {
@@ -87,7 +87,7 @@ impl Lattice for Congruence {
     }
 }
 
-/// The greatest common divisor; zero is one of all numbers.
+/// Returns the greatest common divisor; zero is one of all numbers.
 pub(crate) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
@@ -98,7 +98,7 @@ mod tests {
     use crate::domain::lattice::laws::check;
     use proptest::prelude::*;
 
-    /// All members of a set within a window.
+    /// Returns all members of a set within a window.
     fn members(offset: Congruence) -> Vec<i64> {
         (-60..60)
             .filter(|&at| match offset.stride {

@@ -16,18 +16,18 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// One number.
+    /// Returns one number.
     pub const fn exact(value: i64) -> Self {
         Self { low: value, high: value, stride: 0 }
     }
 
-    /// All numbers of `bits` bits.
+    /// Returns all numbers of `bits` bits.
     pub const fn all(bits: u32) -> Self {
         let shift = if bits == 0 || bits > 64 { 0 } else { 64 - bits };
         Self { low: i64::MIN >> shift, high: i64::MAX >> shift, stride: 1 }
     }
 
-    /// The numbers between two, both included; all if these are not of `bits` bits.
+    /// Returns the numbers between two, both included; all if these are not of `bits` bits.
     fn new(low: i128, high: i128, stride: u64, bits: u32) -> Self {
         let all = Self::all(bits);
         match (i64::try_from(low), i64::try_from(high)) {
@@ -42,35 +42,35 @@ impl Interval {
         Self { low, high, stride: if low == high { 0 } else { stride } }
     }
 
-    /// The least.
+    /// Returns the least.
     pub const fn low(self) -> i64 {
         self.low
     }
 
-    /// The greatest.
+    /// Returns the greatest.
     pub const fn high(self) -> i64 {
         self.high
     }
 
-    /// The number, if there is only one.
+    /// Returns the number, if there is only one.
     pub fn only(self) -> Option<i64> {
         (self.stride == 0).then_some(self.low)
     }
 
-    /// Whether all of them are numbers of `bits` bits.
+    /// Returns true if all of them are numbers of `bits` bits.
     pub fn fits(self, bits: u32) -> bool {
         let all = Self::all(bits);
         all.low <= self.low && self.high <= all.high
     }
 
-    /// An interval that contains both.
+    /// Returns an interval that contains both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         let stride = gcd(gcd(self.stride, other.stride), self.low.abs_diff(other.low));
         Self::between(self.low.min(other.low), self.high.max(other.high), stride)
     }
 
-    /// The numbers that are not less and not greater than these, if there are any.
+    /// Returns the numbers that are not less and not greater than these, if there are any.
     pub fn within(self, low: i128, high: i128) -> Option<Self> {
         let stride = i128::from(self.stride.max(1));
         let first = i128::from(self.low);
@@ -79,7 +79,8 @@ impl Interval {
         (low <= high).then(|| Self::new(low, high, self.stride, 64))
     }
 
-    /// A union that comes to an end: a bound that is still moving goes on to the next of the thresholds, which are in order.
+    /// Returns a union that comes to an end: a bound that is still moving goes on to the next of the thresholds, which
+    /// are in order.
     #[must_use]
     pub fn widen(self, other: Self, thresholds: &[i64], bits: u32) -> Self {
         let union = self.union(other);
@@ -100,7 +101,7 @@ impl Interval {
         Self::between(low.min(union.low), high.max(union.high), union.stride)
     }
 
-    /// What an operator makes of two numbers of `bits` bits.
+    /// Returns what an operator makes of two numbers of `bits` bits.
     #[must_use]
     pub fn compute(self, operator: BinaryOperator, other: Self, bits: u32) -> Self {
         let all = Self::all(bits);
@@ -154,12 +155,12 @@ impl Interval {
         }
     }
 
-    /// All of them if they are numbers of `bits` bits, and else all that there are.
+    /// Returns all of them if they are numbers of `bits` bits, and else all that there are.
     fn kept(self, bits: u32) -> Self {
         if self.fits(bits) { self } else { Self::all(bits) }
     }
 
-    /// The one number of places to shift by that is less than the bits there are.
+    /// Returns the one number of places to shift by that is less than the bits there are.
     fn shift(self, bits: u32) -> Option<u32> {
         self.only().and_then(|shift| u32::try_from(shift).ok()).filter(|&shift| shift < bits)
     }
@@ -216,7 +217,7 @@ impl Interval {
         Self::new(low, high, 1, bits)
     }
 
-    /// The same numbers with more bits, the new ones zero.
+    /// Returns the same numbers with more bits, the new ones zero.
     #[must_use]
     pub fn zero_extended(self, from: u32, to: u32) -> Self {
         if self.low >= 0 {
@@ -229,7 +230,7 @@ impl Interval {
         }
     }
 
-    /// Those for which a comparison with one of the others can hold, if there are any.
+    /// Returns those for which a comparison with one of the others can hold, if there are any.
     pub fn if_compared(self, predicate: Predicate, other: Self) -> Option<Self> {
         let (low, high) = (i128::from(other.low), i128::from(other.high));
         let (least, most) = (i128::from(i64::MIN), i128::from(i64::MAX));
@@ -259,7 +260,7 @@ impl Interval {
         }
     }
 
-    /// Whether ranges of this number of bytes at these offsets have no byte in common.
+    /// Returns true if ranges of this number of bytes at these offsets have no byte in common.
     pub fn is_apart(self, bytes: u64, other: Self, other_bytes: u64) -> bool {
         let end = |interval: Self, bytes: u64| i128::from(interval.high) + i128::from(bytes);
         i128::from(other.low) >= end(self, bytes)
@@ -298,7 +299,7 @@ mod tests {
         interval.within(i128::from(number), i128::from(number)).is_some()
     }
 
-    /// All intervals of three bits.
+    /// Returns all intervals of three bits.
     fn samples() -> Vec<Interval> {
         let mut all = Vec::new();
         for low in -4..4 {
@@ -318,7 +319,7 @@ mod tests {
         number & ((1 << bits) - 1)
     }
 
-    /// What the program computes; nothing where it may not.
+    /// Returns what the program computes; nothing where it may not.
     fn truth(operator: BinaryOperator, a: i64, b: i64) -> Option<i64> {
         let (ua, ub) = (unsigned(a, BITS), unsigned(b, BITS));
         let shift = u32::try_from(b).ok().filter(|&shift| shift < BITS);

@@ -15,7 +15,7 @@ pub trait Lattice: Clone {
     /// Makes this the join of both; whether that leaves more open than before.
     fn join(&mut self, other: &Self) -> bool;
 
-    /// Whether this leaves open all that the other does.
+    /// Returns true if this leaves open all that the other does.
     fn includes(&self, other: &Self) -> bool {
         !self.clone().join(other)
     }

@@ -63,7 +63,7 @@ pub fn linear(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> Li
     sum
 }
 
-/// The argument that a parameter has, where there is only one place that calls the function.
+/// Returns the argument that a parameter has, where there is only one place that calls the function.
 pub fn passed(points_to: &PointsTo<'_>, id: InstanceId, parameter: &Operand) -> Option<InstanceValue> {
     let Operand::Parameter(index) = parameter else { return None };
     let instance = &points_to.instances[id];
@@ -76,7 +76,8 @@ pub fn passed(points_to: &PointsTo<'_>, id: InstanceId, parameter: &Operand) -> 
     call.operands.get(*index as usize + 1).map(|operand| (caller, operand.clone()))
 }
 
-/// What an index is before it gets the size of an address: every use of a variable as an index has its own extension.
+/// Returns what an index is before it gets the size of an address: every use of a variable as an index has its own
+/// extension.
 fn extended(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> InstanceValue {
     let mut value = (id, operand.clone());
     for _ in 0..MOST {
@@ -98,7 +99,7 @@ fn extended(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> Inst
     value
 }
 
-/// Where a number comes from, through conversions that keep the values of 32 bits apart.
+/// Returns where a number comes from, through conversions that keep the values of 32 bits apart.
 pub fn number(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> InstanceValue {
     let mut value = (id, operand.clone());
     for _ in 0..MOST {
@@ -129,8 +130,8 @@ pub fn number(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> In
 }
 
 impl Linear {
-    /// Whether the value of an instruction, or of any parameter if none is named, takes part, or one that such a value is computed
-    /// from.
+    /// Returns true if the value of an instruction, or of any parameter if none is named, takes part, or one that such
+    /// a value is computed from.
     pub fn depends_on(&self, points_to: &PointsTo<'_>, id: InstanceId, instruction: Option<u32>) -> bool {
         let mut work: Vec<InstanceValue> = self.terms.iter().map(|(_, value)| value.clone()).collect();
         work.push(self.root.clone());
@@ -159,7 +160,7 @@ impl Linear {
         false
     }
 
-    /// How many bytes behind another address this one is, if that is known.
+    /// Returns how many bytes behind another address this one is, if that is known.
     pub fn behind(&self, other: &Self) -> Option<i64> {
         (self.root == other.root && self.terms == other.terms).then(|| self.constant.wrapping_sub(other.constant))
     }

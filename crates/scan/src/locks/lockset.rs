@@ -43,7 +43,7 @@ pub fn held(state: &State) -> impl Iterator<Item = &HeldLock> {
     state.lockset.iter().filter(|lock| lock.if_zero.is_none())
 }
 
-/// Whether a lock may be at one of these addresses.
+/// Returns true if a lock may be at one of these addresses.
 pub(crate) fn may_be(points_to: &PointsTo<'_>, addresses: &Addresses, key: &LockId) -> bool {
     let LockId::At(base, at) = *key else { return false };
     addresses.iter().any(|(other, offset)| {
@@ -54,7 +54,7 @@ pub(crate) fn may_be(points_to: &PointsTo<'_>, addresses: &Addresses, key: &Lock
 /// Distance from an address to a lock that is held there, and whether others can hold the lock, too.
 pub type Distance = (i64, bool);
 
-/// How far from its address the locks are that are held at an access.
+/// Returns how far from its address the locks are that are held at an access.
 pub fn distances(
     points_to: &PointsTo<'_>,
     solver: &Solver<'_, '_>,
@@ -74,15 +74,16 @@ pub fn distances(
     found
 }
 
-/// Whether one lock may be held at both places.
+/// Returns true if one lock may be held at both places.
 pub fn may_exclude(first: &Access, second: &Access) -> bool {
     let (one, other) = (&first.state.may_hold, &second.state.may_hold);
     let is_any = |locks: &BTreeSet<LockBase>, others: &BTreeSet<LockBase>| locks.contains(&None) && !others.is_empty();
     is_any(one, other) || is_any(other, one) || one.iter().any(|lock| other.contains(lock))
 }
 
-/// Whether there is a lock that cannot be held in both places at once. A lock of which only the form of its address is known is
-/// not one of these: in another thread the same form leads to another lock. It counts by its distance from the access.
+/// Returns true if there is a lock that cannot be held in both places at once. A lock of which only the form of its
+/// address is known is not one of these: in another thread the same form leads to another lock. It counts by its
+/// distance from the access.
 pub fn excludes(first: &BTreeSet<HeldLock>, second: &BTreeSet<HeldLock>) -> bool {
     first.iter().filter(|held| held.if_zero.is_none()).any(|held| {
         !matches!(held.id, LockId::Relative(_))
@@ -92,8 +93,8 @@ pub fn excludes(first: &BTreeSet<HeldLock>, second: &BTreeSet<HeldLock>) -> bool
     })
 }
 
-/// Whether both hold a lock that is as far from the one address as from the other: if the addresses are the same, so are
-/// the locks.
+/// Returns true if both hold a lock that is as far from the one address as from the other: if the addresses are the
+/// same, so are the locks.
 pub fn excludes_by_distance(first: &Access, second: &Access) -> bool {
     // Accesses that have a byte in common have all in common.
     if first.bytes != second.bytes || !first.offset.union(second.offset).is_apart(first.bytes) {

@@ -90,7 +90,7 @@ impl RecursiveMutexes {
         Self { by_calls: !kinds.is_empty() && !kinds.contains(&false), written }
     }
 
-    /// Whether the lock at an address is surely no mutex that refuses to be taken again.
+    /// Returns true if the lock at an address is surely no mutex that refuses to be taken again.
     pub fn counts(&self, points_to: &PointsTo<'_>, base: BaseId, at: i64) -> bool {
         let mut written = self.written.iter().filter(|(other, ..)| *other == base);
         if written.any(|(_, offset, bytes)| offset.overlaps(*bytes, Congruence::exact(at), MUTEX)) {
@@ -109,7 +109,7 @@ impl RecursiveMutexes {
     }
 }
 
-/// Whether a variable has a number in its initialiser that may say what kind of lock it is.
+/// Returns true if a variable has a number in its initialiser that may say what kind of lock it is.
 fn has_initial_kinds(points_to: &PointsTo<'_>) -> bool {
     points_to.program.variables().any(|variable| {
         let kind = points_to.program.variable_kind(variable);

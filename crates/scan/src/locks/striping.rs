@@ -30,7 +30,7 @@ pub struct StripedLock {
     others: Vec<(u64, InstanceValue)>,
 }
 
-/// The locks that are held at an access by the number of its row.
+/// Returns the locks that are held at an access by the number of its row.
 pub fn held(
     points_to: &PointsTo<'_>,
     solver: &Solver<'_, '_>,
@@ -65,7 +65,7 @@ fn striped_lock(points_to: &PointsTo<'_>, lock: &Linear, access: &Linear, shared
     })
 }
 
-/// Whether two values are computed in the same way from the same values.
+/// Returns true if two values are computed in the same way from the same values.
 pub fn is_same(points_to: &PointsTo<'_>, one: &InstanceValue, other: &InstanceValue, depth: u32) -> bool {
     if one == other {
         return !matches!(one.1, Operand::Undefined);
@@ -99,7 +99,7 @@ pub fn is_same(points_to: &PointsTo<'_>, one: &InstanceValue, other: &InstanceVa
             .all(|(left, right)| is_same(points_to, &(one.0, left.clone()), &(other.0, right.clone()), depth))
 }
 
-/// Whether both accesses are under the lock of their row, which is the same if they have a byte in common.
+/// Returns true if both accesses are under the lock of their row, which is the same if they have a byte in common.
 pub fn are_excluded(ranges: &LazyRanges<'_, '_>, first: &Access, second: &Access) -> bool {
     first.striped_locks.iter().any(|one| {
         second.striped_locks.iter().any(|other| {
@@ -111,14 +111,14 @@ pub fn are_excluded(ranges: &LazyRanges<'_, '_>, first: &Access, second: &Access
     })
 }
 
-/// Whether two accesses to different rows have no byte in common: both are within the same part of their rows.
+/// Returns true if two accesses to different rows have no byte in common: both are within the same part of their rows.
 fn are_in_rows(ranges: &LazyRanges<'_, '_>, first: (&StripedLock, u64), second: (&StripedLock, u64)) -> bool {
     let reach = |(row, bytes): (&StripedLock, u64)| reach(ranges, row.constant, &row.others, bytes);
     let (Some((low, high)), Some((other_low, other_high))) = (reach(first), reach(second)) else { return false };
     high.max(other_high) - low.min(other_low) <= i128::from(first.0.table.2)
 }
 
-/// Which bytes are touched: a constant number behind something, and multiples of other values.
+/// Returns which bytes are touched: a constant number behind something, and multiples of other values.
 fn reach(
     ranges: &LazyRanges<'_, '_>,
     constant: i64,
@@ -134,8 +134,8 @@ fn reach(
     Some((low, high))
 }
 
-/// Whether two accesses are to different parts of the rows of a table, whichever rows these are: a lock in each row, and what is
-/// behind it.
+/// Returns true if two accesses are to different parts of the rows of a table, whichever rows these are: a lock in each
+/// row, and what is behind it.
 pub fn are_in_different_parts(
     points_to: &PointsTo<'_>,
     ranges: &LazyRanges<'_, '_>,

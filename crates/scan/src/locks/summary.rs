@@ -56,7 +56,7 @@ impl Summaries {
         Self { of }
     }
 
-    /// Whether a lock that is held before a call is surely held after it.
+    /// Returns true if a lock that is held before a call is surely held after it.
     pub fn keeps(&self, points_to: &PointsTo<'_>, callee: InstanceId, key: &LockId) -> bool {
         let summary = &self.of[callee];
         match *key {
@@ -71,19 +71,19 @@ impl Summaries {
         }
     }
 
-    /// Whether a lock may be held after a call because of the call.
+    /// Returns true if a lock may be held after a call because of the call.
     pub fn takes(&self, callee: InstanceId, lock: &LockBase) -> bool {
         self.of[callee].takes.contains(lock)
     }
 
-    /// Whether a thread may have been waited for after a call.
+    /// Returns true if a thread may have been waited for after a call.
     pub fn waits_for(&self, callee: InstanceId, thread: ThreadId) -> bool {
         let waits = &self.of[callee].waits;
         waits.contains(&None) || waits.contains(&Some(thread))
     }
 }
 
-/// What an instance does by itself.
+/// Returns what an instance does by itself.
 fn own(points_to: &PointsTo<'_>, id: InstanceId) -> Summary {
     let instance = &points_to.instances[id];
     let code = points_to.program.function(instance.function).0;
@@ -119,7 +119,7 @@ fn own(points_to: &PointsTo<'_>, id: InstanceId) -> Summary {
     summary
 }
 
-/// The locks that addresses stand for.
+/// Returns the locks that addresses stand for.
 pub fn locks(points_to: &PointsTo<'_>, addresses: &Addresses) -> BTreeSet<LockBase> {
     let is_known = |base: BaseId| *points_to.describe(base) != Base::Unknown;
     if (1..=MOST_LOCKS).contains(&addresses.0.len()) && addresses.iter().all(|(base, _)| is_known(base)) {

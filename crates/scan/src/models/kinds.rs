@@ -173,7 +173,7 @@ impl Default for Arguments {
 }
 
 impl Arguments {
-    /// Whether an argument is among them.
+    /// Returns true if an argument is among them.
     pub fn contains(&self, argument: usize) -> bool {
         match self {
             Self::Some(list) => list.contains(&argument),
@@ -232,12 +232,12 @@ pub struct MemoryEffect {
 }
 
 impl MemoryEffect {
-    /// Whether the memory of an argument is written, as far as its position says that.
+    /// Returns true if the memory of an argument is written, as far as its position says that.
     pub fn writes_argument(&self, index: usize) -> bool {
         self.writes.contains(index) || self.writes_from.is_some_and(|first| index >= first)
     }
 
-    /// Whether the memory of an argument is read, as far as its position says that.
+    /// Returns true if the memory of an argument is read, as far as its position says that.
     pub fn reads_argument(&self, index: usize) -> bool {
         self.reads.contains(index)
             || self.reads_from.is_some_and(|first| index >= first)

@@ -154,7 +154,7 @@ impl Default for Models {
 }
 
 impl Models {
-    /// The configuration of a name that comes with the program.
+    /// Returns the configuration of a name that comes with the program.
     pub fn shipped(name: &str) -> Option<&'static str> {
         SHIPPED.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
     }
@@ -241,7 +241,7 @@ impl Models {
         Ok(())
     }
 
-    /// What a function outside of the program does, if it is known.
+    /// Returns what a function outside of the program does, if it is known.
     pub fn of(&self, name: &str) -> Option<Model> {
         if let Some(model) = self.functions.get(name) {
             return Some(model.clone());
@@ -252,7 +252,7 @@ impl Models {
         intrinsic(name)
     }
 
-    /// Whether the threads that run functions of this name are alone among each other.
+    /// Returns true if the threads that run functions of this name are alone among each other.
     pub fn is_atomic(&self, name: &str) -> bool {
         !self.functions.contains_key(name)
             && self.atomic_prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()))

@@ -23,7 +23,7 @@ pub struct BarrierInvariant {
 }
 
 impl BarrierInvariant {
-    /// How many threads it is for.
+    /// Returns how many threads it is for.
     pub fn count(&self) -> Option<u64> {
         let mut begins = self.begins.values();
         let count = begins.next().copied().flatten().filter(|_| !self.is_odd && begins.next().is_none())?;
@@ -59,7 +59,8 @@ impl Solver<'_, '_> {
     }
 }
 
-/// Whether there is a barrier that one of the threads passes between the two accesses, and only together with the other.
+/// Returns true if there is a barrier that one of the threads passes between the two accesses, and only together with
+/// the other.
 ///
 /// A barrier lets threads pass when as many wait as it is for. If no more than these ever wait at it, they all pass
 /// together, and a thread that has passed it more often is later than all that the others did before.
@@ -88,8 +89,8 @@ pub(super) fn are_in_different_rounds(
         })
 }
 
-/// Whether an access is a wait at this barrier, which may not have returned yet when other waits have. The functions of barriers know
-/// that; nothing else that is done with the memory of the barrier does.
+/// Returns true if an access is a wait at this barrier, which may not have returned yet when other waits have. The
+/// functions of barriers know that; nothing else that is done with the memory of the barrier does.
 fn leaves_it(points_to: &PointsTo<'_>, access: &Access, other: &Access, key: &LockId) -> bool {
     let LockId::At(base, _) = key else { return false };
     let models = |access: &Access| {

@@ -38,7 +38,7 @@ pub enum SyncEvent {
     Counted(CellId, i64),
 }
 
-/// Whether two accesses cannot be at the same time.
+/// Returns true if two accesses cannot be at the same time.
 pub fn is_ordered(
     points_to: &PointsTo<'_>,
     groups: &ThreadGroups,
@@ -55,7 +55,8 @@ pub fn is_ordered(
         || barrier::are_in_different_rounds(points_to, groups, invariants, first, second)
 }
 
-/// Whether one access has a variable that is a lock, and the other, under a lock of all who write it, finds it free.
+/// Returns true if one access has a variable that is a lock, and the other, under a lock of all who write it, finds it
+/// free.
 fn is_taken_and_free(invariants: &Invariants, first: &Access, second: &Access) -> bool {
     let is_free = |cell: &CellId| match &invariants.cell(*cell).guard {
         Guard::Settled => false,
@@ -106,7 +107,7 @@ fn is_before(
     })
 }
 
-/// How many threads there are at most of these places.
+/// Returns how many threads there are at most of these places.
 pub(super) fn size(points_to: &PointsTo<'_>, groups: &ThreadGroups, threads: &BTreeSet<ThreadId>) -> Option<u64> {
     let members = |thread: &ThreadId| {
         let root = points_to.threads[*thread].root;
@@ -115,8 +116,8 @@ pub(super) fn size(points_to: &PointsTo<'_>, groups: &ThreadGroups, threads: &BT
     threads.iter().map(members).sum()
 }
 
-/// Whether the thread of an access, of which there is one only, is the only one that makes an event happen, and has not
-/// done so yet.
+/// Returns true if the thread of an access, of which there is one only, is the only one that makes an event happen, and
+/// has not done so yet.
 fn is_before_all(points_to: &PointsTo<'_>, invariants: &Invariants, access: &Access, event: &SyncEvent) -> bool {
     let root = points_to.threads[access.thread].root;
     let mut makers = invariants.makers.get(event).into_iter().flatten();

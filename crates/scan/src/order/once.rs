@@ -7,7 +7,7 @@ use crate::solver::Solver;
 use racehunter_ir::Instruction;
 
 impl Solver<'_, '_> {
-    /// The event that is over when a call returns: its argument has been called, by whomever.
+    /// Returns the event that is over when a call returns: its argument has been called, by whomever.
     pub(crate) fn once(&self, id: InstanceId, at: u32, call: &Instruction) -> Option<SyncEvent> {
         let instance = &self.points_to.instances[id];
         let mut names = instance.outside.get(&at)?.iter();

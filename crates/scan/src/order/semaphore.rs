@@ -25,7 +25,7 @@ pub struct SemaphoreInvariant {
 }
 
 impl SemaphoreInvariant {
-    /// Whether its first value is, or may still turn out to be, this one.
+    /// Returns true if its first value is, or may still turn out to be, this one.
     pub fn begins_with(&self, value: i64) -> bool {
         !self.is_odd && self.begins.len() < 2 && self.begins.values().all(|begin| *begin == Some(value))
     }

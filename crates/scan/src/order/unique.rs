@@ -73,7 +73,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// The counter that a value was taken from.
+    /// Returns the counter that a value was taken from.
     pub(crate) fn unique_value(&self, id: InstanceId, operand: &Operand, state: &State) -> Option<CellId> {
         let Operand::Instruction(InstructionId(at)) = operand else { return None };
         state.unique_values.get(&(id, *at)).copied()
@@ -97,7 +97,7 @@ impl Solver<'_, '_> {
         state.current.rename((id, at));
     }
 
-    /// The element of an array that a number leads to which was taken from a counter.
+    /// Returns the element of an array that a number leads to which was taken from a counter.
     pub fn row(&self, id: InstanceId, address: &Operand, state: &State) -> Option<UniqueRow> {
         if state.unique_values.is_empty() || self.points_to.instances[id].thread == MAIN {
             return None;
@@ -133,7 +133,7 @@ impl Solver<'_, '_> {
     }
 }
 
-/// Whether two accesses are to elements of numbers that are different, and far enough apart.
+/// Returns true if two accesses are to elements of numbers that are different, and far enough apart.
 pub fn are_apart(invariants: &crate::solver::invariants::Invariants, first: &Access, second: &Access) -> bool {
     let (Some(one), Some(other)) = (&first.row, &second.row) else { return false };
     let step = invariants.step(one.counter);

@@ -43,7 +43,7 @@ pub enum Base {
 pub struct Addresses(pub BTreeMap<BaseId, Congruence>);
 
 impl Addresses {
-    /// One address.
+    /// Returns one address.
     pub fn one(base: BaseId, offset: Congruence) -> Self {
         Self(BTreeMap::from([(base, offset)]))
     }
@@ -62,7 +62,7 @@ impl Addresses {
         }
     }
 
-    /// Whether all of these are among them. Both are in order, so one walk over both tells.
+    /// Returns true if all of these are among them. Both are in order, so one walk over both tells.
     fn has_all(&self, other: &Self) -> bool {
         let mut own = self.0.iter();
         other.0.len() <= self.0.len()
@@ -81,25 +81,25 @@ impl Addresses {
         other.0.iter().fold(false, |changed, (&base, &offset)| self.add(base, offset) | changed)
     }
 
-    /// Each offset changed.
+    /// Returns each offset changed.
     #[must_use]
     pub fn map(&self, change: impl Fn(Congruence) -> Congruence) -> Self {
         Self(self.0.iter().map(|(&base, &offset)| (base, change(offset))).collect())
     }
 
-    /// The only base and offset.
+    /// Returns the only base and offset.
     pub fn only(&self) -> Option<(BaseId, Congruence)> {
         let mut all = self.0.iter();
         let (&base, &offset) = all.next()?;
         all.next().is_none().then_some((base, offset))
     }
 
-    /// Whether the set is empty.
+    /// Returns true if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// All of them.
+    /// Returns all of them.
     pub fn iter(&self) -> impl Iterator<Item = (BaseId, Congruence)> + '_ {
         self.0.iter().map(|(&base, &offset)| (base, offset))
     }

@@ -9,13 +9,13 @@ use crate::program::{FunctionId, Program};
 
 /// Finds out where pointers lead.
 pub trait Backend {
-    /// Its name.
+    /// Returns its name.
     fn name(&self) -> &'static str;
 
     /// Follows the pointers of a program that begins with this function.
     fn points_to<'a>(&self, program: &'a Program, models: &'a Models, main: FunctionId) -> PointsTo<'a>;
 
-    /// Whether no pointer leads anywhere that it does not know of.
+    /// Returns true if no pointer leads anywhere that it does not know of.
     fn leaves_nothing_out(&self) -> bool;
 }
 
@@ -95,7 +95,7 @@ impl Backend for Syntactic {
 #[error("`{0}` is no backend; there are value, alias and syntactic")]
 pub struct UnknownBackend(String);
 
-/// The backend of a name.
+/// Returns the backend of a name.
 ///
 /// # Errors
 ///

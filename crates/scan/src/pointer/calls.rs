@@ -39,7 +39,7 @@ impl PointsTo<'_> {
         result
     }
 
-    /// Whether calls of an instance copy what some of the arguments point to.
+    /// Returns true if calls of an instance copy what some of the arguments point to.
     pub fn gets_copies(&self, id: InstanceId) -> bool {
         let (code, module) = self.program.function(self.instances[id].function);
         let attributes = |symbol: &Symbol| match symbol.kind {

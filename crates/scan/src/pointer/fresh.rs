@@ -12,7 +12,7 @@ use racehunter_ir::{Operand, Operation};
 /// How far values are followed.
 const MOST: u32 = 40;
 
-/// The base whose latest piece of memory an address certainly leads into.
+/// Returns the base whose latest piece of memory an address certainly leads into.
 pub fn latest(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> Option<BaseId> {
     follow(points_to, id, operand, MOST)
 }

@@ -30,7 +30,7 @@ impl Slots {
         at.only().map_or_else(|| self.strided.contains_key(&at), |at| self.exact.contains_key(&at))
     }
 
-    /// The cell at an offset, a new one if there is none.
+    /// Returns the cell at an offset, a new one if there is none.
     pub(super) fn at(&mut self, at: Congruence) -> &mut Slot {
         match at.only() {
             Some(at) => self.exact.entry(at).or_default(),
@@ -55,12 +55,12 @@ impl Slots {
         !std::mem::replace(&mut self.at(at).numbers, true)
     }
 
-    /// Whether numbers may be found in so many bytes at an offset.
+    /// Returns true if numbers may be found in so many bytes at an offset.
     pub(super) fn has_numbers(&self, at: Congruence, bytes: u64) -> bool {
         self.overlapping(at, bytes).any(|cell| cell.numbers)
     }
 
-    /// How many cells it takes to look at for those at an offset, about.
+    /// Returns how many cells it takes to look at for those at an offset, about.
     pub(super) fn searched(&self, at: Congruence) -> usize {
         self.strided.len() + if at.only().is_some() { 1 } else { self.exact.len() }
     }

@@ -310,7 +310,7 @@ impl<'a> PointsTo<'a> {
         *self.base_ids.entry(base).or_insert_with_key(|base| bases.push(base.clone()))
     }
 
-    /// Whether it was too much: what is known is not all.
+    /// Returns true if it was too much: what is known is not all.
     pub fn is_given_up(&self) -> bool {
         self.exhausted
     }
@@ -320,7 +320,7 @@ impl<'a> PointsTo<'a> {
         self.base_ids.get(base).copied()
     }
 
-    /// What a base is.
+    /// Returns what a base is.
     pub fn describe(&self, base: BaseId) -> &Base {
         &self.bases[base]
     }
@@ -360,7 +360,7 @@ impl<'a> PointsTo<'a> {
         id
     }
 
-    /// The instance that a call leads to.
+    /// Returns the instance that a call leads to.
     fn callee(&mut self, caller: InstanceId, at: u32, function: FunctionId) -> InstanceId {
         if let Some(&known) = self.contexts.get(&(caller, at, function)) {
             return known;
@@ -389,7 +389,7 @@ impl<'a> PointsTo<'a> {
         id
     }
 
-    /// The thread that a call creates.
+    /// Returns the thread that a call creates.
     fn created(&mut self, creator: InstanceId, at: u32, function: FunctionId) -> ThreadId {
         let known = self.instances[creator]
             .creates
@@ -426,12 +426,12 @@ impl<'a> PointsTo<'a> {
         id
     }
 
-    /// The code of an instance.
+    /// Returns the code of an instance.
     pub fn code(&self, id: InstanceId) -> &'a Function {
         self.program.function(self.instances[id].function).0
     }
 
-    /// An instruction of an instance.
+    /// Returns an instruction of an instance.
     pub fn instruction(&self, id: InstanceId, at: u32) -> &'a Instruction {
         &self.code(id).instructions[at as usize]
     }
@@ -441,7 +441,7 @@ impl<'a> PointsTo<'a> {
         &self.blocks[self.instances[id].function]
     }
 
-    /// The function that a thread begins with.
+    /// Returns the function that a thread begins with.
     pub fn function_of(&self, thread: ThreadId) -> FunctionId {
         self.instances[self.threads[thread].root].function
     }
@@ -459,7 +459,7 @@ impl<'a> PointsTo<'a> {
         }
     }
 
-    /// What memory can contain, and how much had to be looked at for it.
+    /// Returns what memory can contain, and how much had to be looked at for it.
     fn get(&self, addresses: &Addresses, bytes: u64) -> (Addresses, u64) {
         let (mut content, mut looked_at) = (Addresses::default(), addresses.0.len() as u64);
         for (base, offset) in addresses.iter() {
@@ -476,7 +476,7 @@ impl<'a> PointsTo<'a> {
         (content, looked_at)
     }
 
-    /// Whether a pointer can lead anywhere. To use it is a gap, so nothing needs to be followed through it.
+    /// Returns true if a pointer can lead anywhere. To use it is a gap, so nothing needs to be followed through it.
     fn is_anywhere(&self, addresses: &Addresses) -> bool {
         addresses.0.len() > self.most_targets
     }
@@ -487,7 +487,7 @@ impl<'a> PointsTo<'a> {
         touched.flat_map(|cell| cell.writers.iter().copied()).collect()
     }
 
-    /// All that the memory of a base leads to.
+    /// Returns all that the memory of a base leads to.
     pub fn contents(&self, base: BaseId) -> impl Iterator<Item = BaseId> + '_ {
         self.memory.get(&base).into_iter().flat_map(Slots::iter).flat_map(|(_, cell)| cell.content.0.keys().copied())
     }
@@ -497,17 +497,17 @@ impl<'a> PointsTo<'a> {
         self.instances[id].callers.iter().map(|(caller, _)| *caller)
     }
 
-    /// What an instance returns.
+    /// Returns what an instance returns.
     pub fn result(&self, id: InstanceId) -> &Addresses {
         &self.instances[id].result
     }
 
-    /// What the result of an instruction can point to.
+    /// Returns what the result of an instruction can point to.
     fn values_of(&self, id: InstanceId, at: u32) -> &Addresses {
         &self.instances[id].values[at as usize]
     }
 
-    /// What an operand can point to.
+    /// Returns what an operand can point to.
     pub fn operand(&self, instance: InstanceId, operand: &Operand) -> Addresses {
         let described = &self.instances[instance];
         let module = self.program.function(described.function).1;
@@ -554,7 +554,7 @@ impl<'a> PointsTo<'a> {
         }
     }
 
-    /// Whether a function is called at most once in this instance, and in one thread only.
+    /// Returns true if a function is called at most once in this instance, and in one thread only.
     pub fn is_once(&self, id: InstanceId) -> bool {
         let instance = &self.instances[id];
         if instance.shared {
@@ -570,13 +570,13 @@ impl<'a> PointsTo<'a> {
         self.is_place_once(from.0, from.1)
     }
 
-    /// Whether an instruction is executed at most once in all of the program's threads.
+    /// Returns true if an instruction is executed at most once in all of the program's threads.
     pub fn is_place_once(&self, id: InstanceId, at: u32) -> bool {
         let function = self.instances[id].function;
         !self.blocks[function].repeats(at) && self.is_once(id)
     }
 
-    /// Whether a base stands for one piece of memory only.
+    /// Returns true if a base stands for one piece of memory only.
     pub fn is_strong(&self, base: BaseId) -> bool {
         match *self.describe(base) {
             Base::Variable(variable) => !self.program.variable_flags(variable).1,

@@ -62,7 +62,7 @@ impl PointsTo<'_> {
         changed
     }
 
-    /// Whether numbers may be found at an address.
+    /// Returns true if numbers may be found at an address.
     fn has_numbers(&self, id: InstanceId, address: &Operand, bytes: u64) -> bool {
         self.operand(id, address)
             .iter()
@@ -73,7 +73,7 @@ impl PointsTo<'_> {
         self.type_of(id, operand) == Some(Type::Pointer)
     }
 
-    /// The type of a value; none for constants.
+    /// Returns the type of a value; none for constants.
     pub fn type_of(&self, id: InstanceId, operand: &Operand) -> Option<Type> {
         let code = self.code(id);
         match operand {
@@ -83,7 +83,7 @@ impl PointsTo<'_> {
         }
     }
 
-    /// Whether an integer may be a number that is not made of a pointer.
+    /// Returns true if an integer may be a number that is not made of a pointer.
     fn is_number(&self, id: InstanceId, operand: &Operand) -> bool {
         self.may_be_number(id, operand, &mut FxHashSet::default())
     }

@@ -51,7 +51,7 @@ impl PointsTo<'_> {
         }
     }
 
-    /// What an instruction results in, after it had its effect on memory.
+    /// Returns what an instruction results in, after it had its effect on memory.
     fn value(&mut self, id: InstanceId, at: u32, instruction: &Instruction) -> Addresses {
         for operand in &instruction.operands {
             self.declare(id, operand);

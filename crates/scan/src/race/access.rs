@@ -155,7 +155,8 @@ pub fn accesses(
     found
 }
 
-/// Whether what happens to a variable is decided by the C library too, which reads `stdout` and writes `environ`.
+/// Returns true if what happens to a variable is decided by the C library too, which reads `stdout` and writes
+/// `environ`.
 fn is_of_others(points_to: &PointsTo<'_>, variable: VariableId, is_written: bool) -> bool {
     /// What only the program writes.
     const READ: [&str; 3] = ["stdin", "stdout", "stderr"];
@@ -187,7 +188,7 @@ fn is_of_others(points_to: &PointsTo<'_>, variable: VariableId, is_written: bool
     is_elsewhere && (is_named(&WRITTEN) || is_written && is_named(&READ))
 }
 
-/// Whether memory is what a function of a library keeps for each thread.
+/// Returns true if memory is what a function of a library keeps for each thread.
 fn is_own_of_thread(points_to: &PointsTo<'_>, base: BaseId) -> bool {
     let Base::Heap(id, at) = *points_to.describe(base) else { return false };
     let mut names = points_to.instances[id].outside.get(&at).into_iter().flatten();

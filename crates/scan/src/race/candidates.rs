@@ -34,7 +34,7 @@ pub struct Candidate<'a> {
 pub type CommonMemory = (BaseId, Congruence, Congruence);
 
 impl Candidate<'_> {
-    /// What both touch.
+    /// Returns what both touch.
     pub fn common(&self) -> CommonMemory {
         let (one, other) = (self.first.offset, self.second.offset);
         (self.base, one.min(other), one.max(other))
@@ -138,9 +138,9 @@ impl Candidates<'_> {
     }
 }
 
-/// Whether a pair that may be a race must be one, as far as can be seen: it is one piece of memory, nothing else is touched
-/// there, no lock may be held at both, and both threads surely are there. Values that decide whether control comes there at all
-/// are not looked at, so even this is only suspected.
+/// Returns true if a pair that may be a race must be one, as far as can be seen: it is one piece of memory, nothing
+/// else is touched there, no lock may be held at both, and both threads surely are there. Values that decide whether
+/// control comes there at all are not looked at, so even this is only suspected.
 fn is_sure(points_to: &PointsTo<'_>, tree: &ThreadTree, base: BaseId, first: &Access, second: &Access) -> bool {
     let is_exact = |access: &Access| {
         let addresses = points_to.operand(access.instance, &access.address);
@@ -153,7 +153,8 @@ fn is_sure(points_to: &PointsTo<'_>, tree: &ThreadTree, base: BaseId, first: &Ac
         && tree.must_happen_in_parallel((first.thread, &first.state), (second.thread, &second.state))
 }
 
-/// Whether both accesses are to what threads have for themselves: two members of a thread group, or one and its creator.
+/// Returns true if both accesses are to what threads have for themselves: two members of a thread group, or one and its
+/// creator.
 fn is_own(points_to: &PointsTo<'_>, groups: &ThreadGroups, first: &Access, second: &Access) -> bool {
     let (one, other) = (&first.address, &second.address);
     let (left, right) = if first.thread == second.thread {

@@ -10,7 +10,7 @@ use crate::report::{Pair, Side};
 use racehunter_ir::{InstructionId, Operand, Operation};
 use rustc_hash::FxHashMap;
 
-/// The pairs of a report, in the order of the candidates.
+/// Returns the pairs of a report, in the order of the candidates.
 pub fn pairs(points_to: &PointsTo<'_>, found: &Candidates<'_>) -> Vec<Pair> {
     let mut numbers: FxHashMap<CommonMemory, usize> = FxHashMap::default();
     let mut all = Vec::new();
@@ -75,7 +75,7 @@ fn side(points_to: &PointsTo<'_>, access: &Access) -> Side {
     }
 }
 
-/// Whether executions see an access as what it is: not what libraries do, nor the end of memory.
+/// Returns true if executions see an access as what it is: not what libraries do, nor the end of memory.
 fn is_instruction(points_to: &PointsTo<'_>, access: &Access) -> bool {
     let instance = &points_to.instances[access.instance];
     let code = points_to.program.function(instance.function).0;
@@ -88,7 +88,7 @@ fn is_instruction(points_to: &PointsTo<'_>, access: &Access) -> bool {
     is_access || is_copy
 }
 
-/// How to speak of a base.
+/// Returns how to speak of a base.
 fn name(points_to: &PointsTo<'_>, base: &Base) -> String {
     let place = |id: InstanceId, at: u32| points_to.program.place(points_to.instances[id].function, at);
     match base {

@@ -31,13 +31,13 @@ pub fn why(points_to: &PointsTo<'_>, first: &Access, second: &Access) -> String 
     format!("{} and {} may both be running", at(first.thread), at(second.thread))
 }
 
-/// Where a thread is created.
+/// Returns where a thread is created.
 fn creation(points_to: &PointsTo<'_>, thread: ThreadId) -> Option<SourceLocation> {
     let (instance, at) = points_to.threads[thread].creator?;
     Some(points_to.program.place(points_to.instances[instance].function, at))
 }
 
-/// The threads that a thread descends from, its creator first.
+/// Returns the threads that a thread descends from, its creator first.
 fn ancestors(points_to: &PointsTo<'_>, thread: ThreadId) -> Vec<ThreadId> {
     let parent = |thread: &ThreadId| {
         let (instance, _) = points_to.threads[*thread].creator?;

@@ -4,7 +4,8 @@ use crate::pointer::address::Base;
 use crate::pointer::{InstanceId, PointsTo};
 use racehunter_ir::{Operand, SymbolKind};
 
-/// Whether a format may contain `%n`, which writes. It does not if it is a constant text whose characters are known.
+/// Returns true if a format may contain `%n`, which writes. It does not if it is a constant text whose characters are
+/// known.
 pub fn may_count(points_to: &PointsTo<'_>, id: InstanceId, format: &Operand) -> bool {
     let addresses = points_to.operand(id, format);
     addresses.is_empty()
@@ -31,7 +32,8 @@ pub fn may_count(points_to: &PointsTo<'_>, id: InstanceId, format: &Operand) -> 
         })
 }
 
-/// Whether a text has a conversion that writes. What is between `%` and the letter that ends a conversion are digits and signs.
+/// Returns true if a text has a conversion that writes. What is between `%` and the letter that ends a conversion are
+/// digits and signs.
 fn counts(text: impl Iterator<Item = u8>) -> bool {
     let mut is_inside = false;
     for letter in text {

@@ -7,7 +7,7 @@ use crate::race::touch::{ALL, Touch};
 use racehunter_ir::{Instruction, InstructionId, Operand, Operation};
 use std::collections::BTreeSet;
 
-/// Whether a function is over with an instruction.
+/// Returns true if a function is over with an instruction.
 pub fn ends(operation: &Operation) -> bool {
     matches!(operation, Operation::Return | Operation::Resume)
 }
@@ -18,8 +18,8 @@ const END_OF_BLOCK: &str = "llvm.lifetime.end";
 /// What it calls when the block of arrays of variable length is over.
 const END_OF_ARRAYS: &str = "llvm.stackrestore";
 
-/// The locals of functions that are over: somebody else will use their memory. As with `free` that is a write. A call that ends the
-/// thread ends all functions that have not returned yet.
+/// Returns the locals of functions that are over: somebody else will use their memory. As with `free` that is a write.
+/// A call that ends the thread ends all functions that have not returned yet.
 pub(crate) fn ended(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
     let code = points_to.code(id);
     let outside = points_to.instances[id].outside.get(&at);
@@ -72,7 +72,8 @@ pub(crate) fn ended(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<To
     touches
 }
 
-/// The locks that a call gives back, if only the thread that has them may do that, and it is known which they are.
+/// Returns the locks that a call gives back, if only the thread that has them may do that, and it is known which they
+/// are.
 pub fn given_back(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Option<BTreeSet<LockBase>> {
     let instance = &points_to.instances[id];
     let mut names = instance.outside.get(&at)?.iter();

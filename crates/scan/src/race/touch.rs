@@ -22,7 +22,7 @@ pub(crate) struct Touch {
 /// As many bytes as there may be.
 pub(crate) const ALL: u64 = 1 << 40;
 
-/// Whether an instruction can touch memory.
+/// Returns true if an instruction can touch memory.
 pub(crate) fn touches(operation: &Operation) -> bool {
     matches!(
         operation,
@@ -35,7 +35,7 @@ pub(crate) fn touches(operation: &Operation) -> bool {
     )
 }
 
-/// All memory that an instruction touches.
+/// Returns all memory that an instruction touches.
 pub(crate) fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
     let instance = &points_to.instances[id];
     let instruction = &points_to.program.function(instance.function).0.instructions[at as usize];
@@ -145,7 +145,7 @@ fn touched_outside(points_to: &PointsTo<'_>, id: InstanceId, call: &Instruction,
     }
 }
 
-/// Whether a value that leads nowhere does so because it is null, or a number.
+/// Returns true if a value that leads nowhere does so because it is null, or a number.
 fn is_nothing(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> bool {
     let mut seen = BTreeSet::new();
     let mut work = vec![operand.clone()];
@@ -175,7 +175,7 @@ fn is_nothing(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> bo
     true
 }
 
-/// What the variable arguments of a list point to.
+/// Returns what the variable arguments of a list point to.
 fn listed(points_to: &PointsTo<'_>, list: &Addresses) -> Addresses {
     let mut found = Addresses::default();
     for (list, _) in list.iter() {

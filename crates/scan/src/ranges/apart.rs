@@ -10,7 +10,7 @@ use crate::race::access::Access;
 use racehunter_ir::{BinaryOperator, CastOperator, Operand, Operation};
 
 impl Ranges<'_, '_> {
-    /// How far from the beginning of a base an address is.
+    /// Returns how far from the beginning of a base an address is.
     fn reach(&self, id: InstanceId, block: u32, address: &Operand, base: BaseId) -> Option<Affine> {
         let span = self.span(self.thread(id));
         let code = self.code(id);
@@ -65,7 +65,7 @@ impl Ranges<'_, '_> {
         self.points_to.blocks[function].block_of[access.at as usize]
     }
 
-    /// Whether two accesses to a base have no byte in common, or one of them never happens.
+    /// Returns true if two accesses to a base have no byte in common, or one of them never happens.
     pub fn are_apart(&self, base: BaseId, first: &Access, second: &Access) -> bool {
         let is_dead = |access: &Access| self.is_dead(access.instance, self.block_of(access));
         if is_dead(first) || is_dead(second) {

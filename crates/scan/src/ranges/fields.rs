@@ -53,7 +53,7 @@ impl Ranges<'_, '_> {
         }
     }
 
-    /// A value of the round, in terms of the number of the round.
+    /// Returns a value of the round, in terms of the number of the round.
     fn in_terms_of(
         &self,
         id: InstanceId,
@@ -83,7 +83,7 @@ impl Ranges<'_, '_> {
         }
     }
 
-    /// What a thread of a loop finds at an address, if that is a field of the structure that it was given.
+    /// Returns what a thread of a loop finds at an address, if that is a field of the structure that it was given.
     pub(super) fn field(&self, id: InstanceId, address: &Operand, bytes: u64) -> Option<Affine> {
         if self.fields.is_empty() {
             return None;

@@ -72,7 +72,7 @@ impl Writes {
         all.iter().filter(is_only).map(|write| (write.by.1, write.bytes)).collect()
     }
 
-    /// Whether all who write to a place write all of it, by instructions.
+    /// Returns true if all who write to a place write all of it, by instructions.
     pub fn is_place(&self, (base, at, bytes): MemoryRange) -> bool {
         let mut writes = self.0.get(&base).into_iter().flatten();
         writes.all(|write| {
@@ -81,7 +81,8 @@ impl Writes {
         })
     }
 
-    /// The value of a range before the first write, as a reader finds it; nothing if it surely was written before.
+    /// Returns the value of a range before the first write, as a reader finds it; nothing if it surely was written
+    /// before.
     pub fn first(
         &self,
         points_to: &PointsTo<'_>,
@@ -100,8 +101,8 @@ impl Writes {
         }
     }
 
-    /// Whether a store to a place was surely executed before control came to a reader: by the same function, by one that waits
-    /// for it to return, or before its thread was created.
+    /// Returns true if a store to a place was surely executed before control came to a reader: by the same function, by
+    /// one that waits for it to return, or before its thread was created.
     fn is_set(
         &self,
         points_to: &PointsTo<'_>,
@@ -138,7 +139,7 @@ impl Writes {
     }
 }
 
-/// Whether an instruction does nothing but give memory back.
+/// Returns true if an instruction does nothing but give memory back.
 fn is_release(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> bool {
     let instance = &points_to.instances[id];
     let mut names = instance.outside.get(&at).into_iter().flatten().peekable();
@@ -147,7 +148,7 @@ fn is_release(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> bool {
         && names.all(|name| matches!(points_to.models.of(name), Some(Model::Release(_))))
 }
 
-/// A number as memory keeps it: without regard to whose it is.
+/// Returns a number as memory keeps it: without regard to whose it is.
 pub fn kept(number: Affine, span: Interval) -> Affine {
     Affine::of(number.flat(span))
 }
@@ -168,7 +169,7 @@ impl Initialised {
         Self { writes: Writes::of(points_to), conditions: conditions.collect() }
     }
 
-    /// Whether a place surely was stored to, as a whole, before it is read there.
+    /// Returns true if a place surely was stored to, as a whole, before it is read there.
     pub fn is_set(&self, points_to: &PointsTo<'_>, place: MemoryRange, reader: (InstanceId, u32)) -> bool {
         self.writes.is_set(points_to, &self.conditions, place, reader)
     }

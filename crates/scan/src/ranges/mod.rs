@@ -89,7 +89,7 @@ impl<'a, 'p> LazyRanges<'a, 'p> {
         Self { points_to, groups, found: OnceCell::new() }
     }
 
-    /// The ranges, unless the program is too large.
+    /// Returns the ranges, unless the program is too large.
     pub fn get(&self) -> Option<&Ranges<'a, 'p>> {
         self.found.get_or_init(|| Ranges::of(self.points_to, self.groups)).as_ref()
     }
@@ -107,7 +107,7 @@ enum Spot {
     Memory(MemoryRange),
 }
 
-/// How many bits the numbers of a type have, if it is one of numbers that fit.
+/// Returns how many bits the numbers of a type have, if it is one of numbers that fit.
 fn bits(ty: Type) -> Option<u32> {
     match ty {
         Type::Integer(bits @ 1..=64) => Some(bits),
@@ -314,26 +314,26 @@ impl<'a, 'p> Ranges<'a, 'p> {
         changed && self.steps <= MOST_STEPS
     }
 
-    /// The number that a value always is, if it is the same whenever it is made.
+    /// Returns the number that a value always is, if it is the same whenever it is made.
     pub fn only(&self, id: InstanceId, at: u32) -> Option<i64> {
         let number = self.values[id][at as usize].filter(|number| number.times == 0)?;
         number.rest.only()
     }
 
-    /// The least and the most that a value can be, whenever it is made.
+    /// Returns the least and the most that a value can be, whenever it is made.
     pub fn bounds(&self, (id, operand): &InstanceValue) -> Option<(i64, i64)> {
         self.type_of(*id, operand).is_none_or(|ty| bits(ty).is_some()).then_some(())?;
         let number = self.plain(*id, operand)?.flat(self.span(self.thread(*id)));
         Some((number.low(), number.high()))
     }
 
-    /// Whether control is never at a block.
+    /// Returns true if control is never at a block.
     pub fn is_dead(&self, id: InstanceId, block: u32) -> bool {
         let function = self.points_to.instances[id].function;
         self.conditions[function].at(block).iter().any(|condition| !self.can_hold(id, condition))
     }
 
-    /// Whether control never goes from one block to another.
+    /// Returns true if control never goes from one block to another.
     pub fn is_dead_edge(&self, id: InstanceId, from: u32, to: u32) -> bool {
         let code = self.code(id);
         edge(code, from, to).is_some_and(|condition| !self.can_hold(id, &condition))
@@ -366,7 +366,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         left.if_compared(predicate, right, self.span(self.thread(id)))
     }
 
-    /// What a condition compares, and how, if it holds or if it does not.
+    /// Returns what a condition compares, and how, if it holds or if it does not.
     fn comparison(
         &self,
         id: InstanceId,
@@ -381,7 +381,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         (fits(left) && fits(right)).then_some((if holds { *predicate } else { opposite(*predicate) }, left, right))
     }
 
-    /// The type of a value; none for constants, whose type is that of the others.
+    /// Returns the type of a value; none for constants, whose type is that of the others.
     fn type_of(&self, id: InstanceId, operand: &Operand) -> Option<Type> {
         let code = self.code(id);
         match operand {
@@ -392,7 +392,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         }
     }
 
-    /// What an operand can be, wherever it is used.
+    /// Returns what an operand can be, wherever it is used.
     fn plain(&self, id: InstanceId, operand: &Operand) -> Option<Affine> {
         match operand {
             Operand::Integer(value) => Some(Affine::exact(*value)),
@@ -405,7 +405,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         }
     }
 
-    /// What an operand can be at a block.
+    /// Returns what an operand can be at a block.
     fn at(&self, id: InstanceId, block: u32, operand: &Operand) -> Option<Affine> {
         let function = self.points_to.instances[id].function;
         let told = self.conditions[function].at(block);
@@ -415,7 +415,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
             .fold(self.plain(id, operand), |value, condition| self.told(id, operand, value?, condition))
     }
 
-    /// What an operand can be on the way from one block to the next.
+    /// Returns what an operand can be on the way from one block to the next.
     fn on_edge(&self, id: InstanceId, from: u32, to: u32, operand: &Operand) -> Option<Affine> {
         let code = self.code(id);
         let value = self.at(id, from, operand)?;
@@ -426,7 +426,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         }
     }
 
-    /// What a condition says about a value.
+    /// Returns what a condition says about a value.
     fn told(&self, id: InstanceId, operand: &Operand, value: Affine, condition: &Condition) -> Option<Affine> {
         match condition {
             Condition::Is(other, number) if other == operand => {

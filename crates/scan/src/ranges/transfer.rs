@@ -8,7 +8,7 @@ use crate::pointer::InstanceId;
 use racehunter_ir::{BinaryOperator, CastOperator, Instruction, InstructionId, Operand, Operation, Type};
 
 impl Ranges<'_, '_> {
-    /// What an instruction results in, after it had its effect on others.
+    /// Returns what an instruction results in, after it had its effect on others.
     pub(super) fn value(&mut self, id: InstanceId, block: u32, at: u32, instruction: &Instruction) -> Option<Affine> {
         let span = self.span(self.thread(id));
         let ty = instruction.ty;
@@ -168,7 +168,7 @@ impl Ranges<'_, '_> {
         all
     }
 
-    /// What a thread is given, by a call that creates it.
+    /// Returns what a thread is given, by a call that creates it.
     fn argument(&self, id: InstanceId, block: u32, at: u32, call: &Instruction) -> Option<Affine> {
         let outside = self.points_to.instances[id].outside.get(&at).into_iter().flatten();
         let mut all: Option<Affine> = None;

@@ -13,7 +13,7 @@ use racehunter_ir::{Instruction, Operand, Operation};
 use std::collections::BTreeSet;
 
 impl Solver<'_, '_> {
-    /// What a call does: a state for each path on which control comes back.
+    /// Returns what a call does: a state for each path on which control comes back.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn call(
         &mut self,
@@ -128,7 +128,7 @@ impl Solver<'_, '_> {
         state.lockset.insert(new);
     }
 
-    /// Whether a lock was taken more often than it has been given back, after it is given back once more.
+    /// Returns true if a lock was taken more often than it has been given back, after it is given back once more.
     fn is_left(&self, addresses: &Addresses, state: &mut State) -> bool {
         let Some(LockId::At(base, at)) = self.key(addresses) else { return false };
         state.depths.unlock((base, at))
@@ -247,7 +247,7 @@ impl Solver<'_, '_> {
         true
     }
 
-    /// Whether addresses are those of functions of the program, and there is one.
+    /// Returns true if addresses are those of functions of the program, and there is one.
     fn are_functions(&self, addresses: &Addresses) -> bool {
         let is_function = |(base, _)| matches!(self.points_to.describe(base), Base::Function(_));
         !addresses.is_empty() && addresses.iter().all(is_function)
@@ -264,15 +264,15 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// The one lock that these addresses are.
+    /// Returns the one lock that these addresses are.
     pub(crate) fn key(&self, addresses: &Addresses) -> Option<LockId> {
         let (base, offset) = addresses.only()?;
         let at = offset.only()?;
         self.points_to.is_strong(base).then_some(LockId::At(base, at))
     }
 
-    /// A lock by the form of its address. Values of functions that are entered again before they return have no form:
-    /// the same name stands for several values then.
+    /// Returns a lock by the form of its address. Values of functions that are entered again before they return have no
+    /// form: the same name stands for several values then.
     fn relative(&mut self, id: InstanceId, operand: &Operand, addresses: Addresses) -> Option<LockId> {
         let sum = linear(self.points_to, id, operand);
         let mut owners = std::iter::once(&sum.root).chain(sum.terms.iter().map(|(_, value)| value));
@@ -317,7 +317,7 @@ impl Solver<'_, '_> {
         state.depths.forget(|base, at| may_be(self.points_to, addresses, &LockId::At(base, at)));
     }
 
-    /// The thread whose end was surely waited for.
+    /// Returns the thread whose end was surely waited for.
     fn joined(
         &self,
         id: InstanceId,

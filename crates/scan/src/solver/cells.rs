@@ -91,18 +91,18 @@ impl Cells {
         cells
     }
 
-    /// The cell that an address leads to, if it surely leads there.
+    /// Returns the cell that an address leads to, if it surely leads there.
     pub fn find(&self, points_to: &PointsTo<'_>, id: InstanceId, address: &Operand) -> Option<CellId> {
         let (base, offset) = points_to.operand(id, address).only()?;
         self.by_place.get(&(base, offset.only()?)).copied()
     }
 
-    /// A cell.
+    /// Returns a cell.
     pub fn get(&self, cell: CellId) -> &Cell {
         &self.all[cell]
     }
 
-    /// All of them.
+    /// Returns all of them.
     pub fn ids(&self) -> impl Iterator<Item = CellId> + use<> {
         (0..self.all.len() as u32).map(CellId)
     }
@@ -117,7 +117,7 @@ fn names_in_memory(points_to: &PointsTo<'_>) -> FxHashSet<BaseId> {
     found
 }
 
-/// The number that an initialiser has at a place.
+/// Returns the number that an initialiser has at a place.
 pub(crate) fn initial(kind: &SymbolKind, at: i64, bytes: u64) -> Option<i64> {
     let SymbolKind::Variable { defined: true, numbers: Some(numbers), pointers, .. } = kind else { return None };
     let at = u64::try_from(at).ok()?;

@@ -13,12 +13,12 @@ use crate::pointer::InstanceId;
 use racehunter_ir::{BinaryOperator, CastOperator, Instruction, InstructionId, Operand, Operation, Predicate, Type};
 
 impl Solver<'_, '_> {
-    /// Whether the values of an instance have names of their own.
+    /// Returns true if the values of an instance have names of their own.
     pub(crate) fn can_know(&self, id: InstanceId) -> bool {
         self.most_paths > 1 && !self.points_to.instances[id].shared
     }
 
-    /// The value of an operand, if it is known.
+    /// Returns the value of an operand, if it is known.
     pub(crate) fn known(&self, id: InstanceId, operand: &Operand, state: &State) -> Option<i64> {
         match operand {
             Operand::Integer(value) => Some(*value),
@@ -114,7 +114,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// What a branch tells on the edge to one of the next blocks; whether that edge can be taken at all.
+    /// Returns what a branch tells on the edge to one of the next blocks; whether that edge can be taken at all.
     pub(super) fn decide(&self, id: InstanceId, last: &Instruction, next: u32, state: &mut State) -> bool {
         match (&last.operation, &last.operands[..]) {
             (Operation::Branch, [condition, Operand::Block(yes), Operand::Block(no)]) if yes != no => {
@@ -216,12 +216,12 @@ impl Solver<'_, '_> {
     }
 }
 
-/// A truth value as the program's constants are written: sign-extended.
+/// Returns a truth value as the program's constants are written: sign-extended.
 fn bit(holds: bool) -> i64 {
     -i64::from(holds)
 }
 
-/// Whether a number is one of its type, written as the program's constants are.
+/// Returns true if a number is one of its type, written as the program's constants are.
 pub(super) fn fits(value: i64, ty: Type) -> bool {
     match ty {
         Type::Integer(1) => matches!(value, 0 | -1),

@@ -82,7 +82,7 @@ pub struct Invariants {
 }
 
 impl Invariants {
-    /// The strongest invariants, before anything is followed.
+    /// Returns the strongest invariants, before anything is followed.
     pub fn of(cells: &Cells) -> Self {
         let invariant = |initial: Option<i64>| {
             let mut values = ConstantSet::default();
@@ -107,7 +107,7 @@ impl Invariants {
         }
     }
 
-    /// The invariants of a cell.
+    /// Returns the invariants of a cell.
     pub fn cell(&self, cell: CellId) -> &CellInvariant {
         &self.cells[cell]
     }
@@ -127,7 +127,7 @@ impl Invariants {
         self.changed |= self.cells[cell].rest.entry(key.clone()).or_default().add(value);
     }
 
-    /// What may be found in a cell by a thread that takes a lock of its guard.
+    /// Returns what may be found in a cell by a thread that takes a lock of its guard.
     pub fn found_under(&self, cell: CellId, key: &LockId) -> ConstantSet {
         let invariant = self.cell(cell);
         let mut all = invariant.start.clone();
@@ -137,7 +137,7 @@ impl Invariants {
         all
     }
 
-    /// The cell as a lock.
+    /// Returns the cell as a lock.
     pub fn key(&self, cell: CellId) -> &LockId {
         &self.keys[cell]
     }
@@ -154,7 +154,7 @@ impl Invariants {
         *known = step.min(*known);
     }
 
-    /// The smallest number by which a cell is increased; zero if it is also changed otherwise.
+    /// Returns the smallest number by which a cell is increased; zero if it is also changed otherwise.
     pub fn step(&self, cell: CellId) -> u64 {
         self.cell(cell).step
     }
@@ -195,7 +195,7 @@ impl Invariants {
         self.changed |= !std::mem::replace(&mut self.any_barrier, true);
     }
 
-    /// What was never given a first value has none; whether anything has changed since the last time.
+    /// Returns what was never given a first value has none; whether anything has changed since the last time.
     pub fn settle(&mut self) -> bool {
         for known in self.semaphores.values_mut() {
             if known.begins.is_empty() && !known.is_odd {

@@ -35,7 +35,7 @@ pub(crate) enum WriteKind {
 }
 
 impl Solver<'_, '_> {
-    /// Whether no other thread can be running.
+    /// Returns true if no other thread can be running.
     pub(crate) fn is_alone(&self, thread: ThreadId, state: &State) -> bool {
         thread == MAIN && state.active.is_empty()
     }
@@ -57,7 +57,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// Whether no other thread can change a cell now.
+    /// Returns true if no other thread can change a cell now.
     fn is_mine(&self, thread: ThreadId, cell: CellId, state: &State) -> bool {
         self.cells.get(cell).thread_local
             || self.is_alone(thread, state)
@@ -65,7 +65,7 @@ impl Solver<'_, '_> {
             || self.is_guarded(cell, state)
     }
 
-    /// Whether a lock is held that all who write a cell hold.
+    /// Returns true if a lock is held that all who write a cell hold.
     pub(crate) fn is_guarded(&self, cell: CellId, state: &State) -> bool {
         match &self.invariants.cell(cell).guard {
             Guard::Settled => false,
@@ -89,7 +89,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// A load, with a path for each value that it can find.
+    /// Returns a load, with a path for each value that it can find.
     pub(super) fn load(&mut self, id: InstanceId, at: u32, load: &Instruction, mut state: State) -> Vec<State> {
         self.know(id, at, load, &mut state);
         self.name_unique_value(id, at, load, &mut state);
@@ -130,7 +130,7 @@ impl Solver<'_, '_> {
         values.into_iter().map(one).collect()
     }
 
-    /// Whether an instruction may write a variable that is used as a lock.
+    /// Returns true if an instruction may write a variable that is used as a lock.
     pub(super) fn may_lock(&self, instruction: &Instruction) -> bool {
         let writes = matches!(
             instruction.operation,
@@ -233,7 +233,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// What follows for memory from a change of the locks that are held, or of the threads that are running.
+    /// Returns what follows for memory from a change of the locks that are held, or of the threads that are running.
     pub(crate) fn after_change(&mut self, id: InstanceId, before: &State, mut state: State) -> Vec<State> {
         if self.cells.all.is_empty() {
             return vec![state];

@@ -122,8 +122,8 @@ impl Solver<'_, '_> {
         solution
     }
 
-    /// What to look at next. A function of a large program has many callers: it comes before them, so that they hear of what
-    /// it does when that is known, and not each time it changes.
+    /// Returns what to look at next. A function of a large program has many callers: it comes before them, so that they
+    /// hear of what it does when that is known, and not each time it changes.
     fn next(&self, work: &BTreeSet<Node>) -> Option<Node> {
         if !self.points_to.merged {
             return work.first().copied();
@@ -132,7 +132,7 @@ impl Solver<'_, '_> {
         work.range((*deepest, 0)..).next().copied()
     }
 
-    /// What entering a function does.
+    /// Returns what entering a function does.
     fn enter(&mut self, id: InstanceId, mut state: State) -> Vec<State> {
         self.rename(id, None, &mut state);
         let name = self.points_to.program.function_name(self.points_to.instances[id].function);

@@ -53,7 +53,7 @@ pub struct State {
 }
 
 impl State {
-    /// Whether both have the same values, and so belong to the same path.
+    /// Returns true if both have the same values, and so belong to the same path.
     pub(super) fn is_same_path(&self, other: &Self) -> bool {
         self.constants == other.constants && self.cells == other.cells && self.may_be_alone == other.may_be_alone
     }
@@ -85,7 +85,7 @@ impl Lattice for State {
 pub struct CurrentValues(BTreeMap<CellId, BTreeSet<ValueName>>);
 
 impl CurrentValues {
-    /// Whether a value is what a cell is now.
+    /// Returns true if a value is what a cell is now.
     pub fn contains(&self, cell: CellId, name: ValueName) -> bool {
         self.0.get(&cell).is_some_and(|names| names.contains(&name))
     }
@@ -113,7 +113,7 @@ impl CurrentValues {
         self.0.retain(|&cell, _| is_kept(cell));
     }
 
-    /// The cells of which something is known.
+    /// Returns the cells of which something is known.
     pub fn cells(&self) -> impl Iterator<Item = CellId> + '_ {
         self.0.keys().copied()
     }
@@ -139,7 +139,7 @@ pub struct Rounds(BTreeMap<LockId, Congruence>);
 impl Rounds {
     const NEVER: Congruence = Congruence::exact(0);
 
-    /// How often the thread has waited at one barrier.
+    /// Returns how often the thread has waited at one barrier.
     pub fn of(&self, barrier: &LockId) -> Congruence {
         self.0.get(barrier).copied().unwrap_or(Self::NEVER)
     }

@@ -137,7 +137,8 @@ impl ThreadGroups {
         Some(Group { creator, at, header: around.header, counter, given })
     }
 
-    /// What tells the members of a group apart, if it is a number that they are given or an element of an array.
+    /// Returns what tells the members of a group apart, if it is a number that they are given or an element of an
+    /// array.
     pub fn member(&self, thread: ThreadId) -> Option<Member> {
         let group = self.groups.get(&thread)?;
         let element = match group.given.as_ref()? {
@@ -149,7 +150,7 @@ impl ThreadGroups {
         Some(Member { creator, at, number: instruction(group.counter.phi), step, element })
     }
 
-    /// How many members a group has at most.
+    /// Returns how many members a group has at most.
     pub fn size(&self, points_to: &PointsTo<'_>, thread: ThreadId) -> Option<u64> {
         let group = self.groups.get(&thread)?;
         let instance = &points_to.instances[group.creator];
@@ -159,7 +160,7 @@ impl ThreadGroups {
         bounds.min()
     }
 
-    /// What a member of a group accesses of its own, if it does.
+    /// Returns what a member of a group accesses of its own, if it does.
     pub fn own(
         &self,
         points_to: &PointsTo<'_>,
@@ -181,7 +182,7 @@ impl ThreadGroups {
         }
     }
 
-    /// What the creator of a group accesses of that which the next member will get, if it does.
+    /// Returns what the creator of a group accesses of that which the next member will get, if it does.
     pub fn of_next(
         &self,
         points_to: &PointsTo<'_>,
@@ -218,12 +219,12 @@ pub(super) fn instruction(at: u32) -> Operand {
     Operand::Instruction(InstructionId(at))
 }
 
-/// Where a number comes from.
+/// Returns where a number comes from.
 pub(super) fn plain(points_to: &PointsTo<'_>, value: &InstanceValue) -> InstanceValue {
     number(points_to, value.0, &value.1)
 }
 
-/// The one function outside of the program that a call leads to.
+/// Returns the one function outside of the program that a call leads to.
 pub(super) fn only_model<'p>(points_to: &PointsTo<'p>, id: InstanceId, at: u32) -> Option<(Model, &'p Instruction)> {
     let instance = &points_to.instances[id];
     let mut names = instance.outside.get(&at)?.iter();
@@ -233,14 +234,14 @@ pub(super) fn only_model<'p>(points_to: &PointsTo<'p>, id: InstanceId, at: u32) 
     points_to.models.of(name).filter(|_| is_only).map(|model| (model, call))
 }
 
-/// The one place in memory that a value leads to.
+/// Returns the one place in memory that a value leads to.
 pub(crate) fn one_place(points_to: &PointsTo<'_>, value: &InstanceValue) -> Option<(BaseId, i64)> {
     let (base, offset) = points_to.operand(value.0, &value.1).only()?;
     let begin = offset.only()?;
     points_to.is_strong(base).then_some((base, begin))
 }
 
-/// How the argument of a call tells the threads apart that it creates, and by which counter.
+/// Returns how the argument of a call tells the threads apart that it creates, and by which counter.
 fn given(
     points_to: &PointsTo<'_>,
     creator: InstanceId,
@@ -274,7 +275,7 @@ fn given(
     Some((Given::Element { address: address.clone(), bytes }, Some(counter)))
 }
 
-/// The row of an array that a number leads to.
+/// Returns the row of an array that a number leads to.
 fn row(points_to: &PointsTo<'_>, sum: &Linear, number: &InstanceValue, bytes: u64) -> Option<Own> {
     let [(scale, index)] = &sum.terms[..] else { return None };
     if plain(points_to, index) != *number {

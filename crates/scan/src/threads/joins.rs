@@ -90,7 +90,8 @@ impl ThreadGroups {
     }
 }
 
-/// The place that a number is read from, and how many bytes, if nothing writes there any more when control has come to a loop.
+/// Returns the place that a number is read from, and how many bytes, if nothing writes there any more when control has
+/// come to a loop.
 fn kept(points_to: &PointsTo<'_>, id: InstanceId, from: &Loop, number: &Operand) -> Option<(BaseId, i64, u64)> {
     let function = points_to.instances[id].function;
     let blocks = &points_to.blocks[function];
@@ -118,7 +119,8 @@ fn kept(points_to: &PointsTo<'_>, id: InstanceId, from: &Loop, number: &Operand)
     writers(points_to, id, (base, at, *bytes)).into_iter().all(is_before).then_some((base, at, *bytes))
 }
 
-/// All instructions that may write to a place, but for the end of a function that uses it: nothing of the function comes after that.
+/// Returns all instructions that may write to a place, but for the end of a function that uses it: nothing of the
+/// function comes after that.
 fn writers(points_to: &PointsTo<'_>, user: InstanceId, place: (BaseId, i64, u64)) -> Vec<(InstanceId, u32)> {
     let (base, at, bytes) = place;
     let mut found = Vec::new();

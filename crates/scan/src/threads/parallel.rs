@@ -28,7 +28,7 @@ pub struct ThreadTree {
 }
 
 impl ThreadTree {
-    /// The tree of threads; nothing is known yet about who runs with whom.
+    /// Returns the tree of threads; nothing is known yet about who runs with whom.
     pub fn of(points_to: &PointsTo<'_>) -> Self {
         let threads = &points_to.threads;
         let parents = threads.map(|thread| thread.creator.map(|(creator, _)| points_to.instances[creator].thread));
@@ -85,17 +85,17 @@ impl ThreadTree {
         self
     }
 
-    /// Whether a call of an instance can create a thread, itself or by what it calls.
+    /// Returns true if a call of an instance can create a thread, itself or by what it calls.
     pub fn is_made_by(&self, thread: ThreadId, callee: InstanceId) -> bool {
         self.made[callee].contains(&thread)
     }
 
-    /// All threads that a thread creates, and that those create.
+    /// Returns all threads that a thread creates, and that those create.
     pub fn descendants(&self, thread: ThreadId) -> &BTreeSet<ThreadId> {
         &self.descendants[thread]
     }
 
-    /// Whether two threads of the same place may run at the same time.
+    /// Returns true if two threads of the same place may run at the same time.
     pub fn is_self_parallel(&self, thread: ThreadId) -> bool {
         self.self_parallel[thread]
     }
@@ -151,8 +151,8 @@ impl ThreadTree {
         std::iter::successors(Some(thread), |thread| self.parents[*thread]).collect()
     }
 
-    /// Whether two threads surely are there at the same time at some moment, if loops have rounds: one is created while the other
-    /// is running, or several are created at one place. It is known that they may be.
+    /// Returns true if two threads surely are there at the same time at some moment, if loops have rounds: one is
+    /// created while the other is running, or several are created at one place. It is known that they may be.
     pub fn must_happen_in_parallel(&self, first: (ThreadId, &State), second: (ThreadId, &State)) -> bool {
         let ((first, first_state), (second, second_state)) = (first, second);
         first == second
@@ -162,7 +162,7 @@ impl ThreadTree {
                 && (self.running[first].contains(&second) || self.running[second].contains(&first)))
     }
 
-    /// Whether two threads may be at these points at the same time.
+    /// Returns true if two threads may be at these points at the same time.
     pub fn may_happen_in_parallel(&self, first: (ThreadId, &State), second: (ThreadId, &State)) -> bool {
         let ((first, first_state), (second, second_state)) = (first, second);
         if first == second {

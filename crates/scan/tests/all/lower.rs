@@ -47,7 +47,7 @@ fn function_symbol(number: usize) -> SymbolId {
     SymbolId((Object::ALL.len() + OUTSIDE.len() + number) as u32)
 }
 
-/// The module of a program.
+/// Returns the module of a program.
 pub fn lower(source: &Source) -> Module {
     let symbol = |name: String, kind| Symbol { name, linkage: Linkage::External, kind };
     let variable = |object: &Object| SymbolKind::Variable {
@@ -153,7 +153,7 @@ impl Lowering {
         self.labels[label.0] = Some(BlockId(self.blocks.len() as u32 - 1));
     }
 
-    /// A label of the block that is being written.
+    /// Returns a label of the block that is being written.
     fn here(&mut self) -> Label {
         let label = self.label();
         self.labels[label.0] = Some(BlockId(self.blocks.len() as u32 - 1));

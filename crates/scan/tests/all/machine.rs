@@ -196,7 +196,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// A function as an argument is its number.
+    /// Returns a function as an argument is its number.
     fn argument(&self, state: &State, thread: usize, operand: &Operand) -> i64 {
         match self.defined(operand) {
             Some(function) => function as i64,
@@ -211,7 +211,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// All that can follow when a thread goes on; false if that is not allowed to happen.
+    /// Returns all that can follow when a thread goes on; false if that is not allowed to happen.
     fn step(&self, state: &State, thread: usize, next: &Next<'_>, work: &mut Vec<State>) -> bool {
         let instruction = self.instruction(state, thread).unwrap();
         let mut after = state.clone();

@@ -9,7 +9,8 @@ use crate::truth::{MOST, programs, report};
 use racehunter_scan::Models;
 use racehunter_scan::pointer::backend::{Alias, Backend, Value};
 
-/// All programs that come of taking away one thing: a lock with the end of its section, or one wait for a thread.
+/// Returns all programs that come of taking away one thing: a lock with the end of its section, or one wait for a
+/// thread.
 fn mutants(source: &Source) -> Vec<Source> {
     let mut found = Vec::new();
     for function in 0..source.functions.len() {
@@ -26,7 +27,7 @@ fn mutants(source: &Source) -> Vec<Source> {
     found
 }
 
-/// The statements without the one of this number among those that can be taken away.
+/// Returns the statements without the one of this number among those that can be taken away.
 fn without(body: &[Statement], number: &mut usize) -> Vec<Statement> {
     let mut kept = Vec::new();
     let mut gone: Option<Lock> = None;

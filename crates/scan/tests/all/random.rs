@@ -62,7 +62,7 @@ const SECOND: Lock = Lock::Mutex(Address::Variable(Object::Second, 0));
 /// Functions: `main`, two that threads begin with, and one that others call.
 const HELPER: usize = 3;
 
-/// A random program.
+/// Returns a random program.
 pub fn program(seed: u64) -> Source {
     let mut random = Random::new(seed);
     let mut discipline = || match random.below(6) {
@@ -179,7 +179,7 @@ impl Generator<'_> {
         body
     }
 
-    /// What a thread gets, and what has to be done for it first.
+    /// Returns what a thread gets, and what has to be done for it first.
     fn given(&mut self, argument: Argument, number: Number, body: &mut Vec<Statement>) -> Given {
         // Now and then all get the same.
         let number = if self.random.one_in(8) { Number::Constant(0) } else { number };
@@ -208,7 +208,7 @@ impl Generator<'_> {
         });
     }
 
-    /// A number for an element or a lock.
+    /// Returns a number for an element or a lock.
     fn index(&mut self, argument: Argument) -> Number {
         match self.random.below(3) {
             0 if argument == Argument::Number => Number::Argument,
@@ -551,7 +551,7 @@ impl Generator<'_> {
     }
 }
 
-/// The same with the number of the round as one bit.
+/// Returns the same with the number of the round as one bit.
 fn narrowed(statement: &Statement) -> Statement {
     let number = |number: Number| if number == Number::Register(2) { Number::Narrow } else { number };
     let address = |address: Address| match address {

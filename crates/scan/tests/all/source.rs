@@ -75,7 +75,7 @@ impl Object {
         }
     }
 
-    /// Whether each thread has its own.
+    /// Returns true if each thread has its own.
     pub const fn is_own(self) -> bool {
         matches!(self, Self::Own)
     }

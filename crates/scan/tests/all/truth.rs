@@ -19,7 +19,7 @@ const USUAL: u64 = 600;
 /// States of a program that are looked at.
 pub const MOST: usize = 20_000;
 
-/// What the analysis says of a program.
+/// Returns what the analysis says of a program.
 pub fn report(source: &Source, backend: &dyn Backend, models: &Models) -> Report {
     analyse(&Program::link(vec![lower(source)]), models, backend)
 }
@@ -79,7 +79,7 @@ fn what_is_proved_is_true() {
     println!("{tally:?}");
 }
 
-/// Two threads that a loop creates, each with its number, and what they do.
+/// Returns two threads that a loop creates, each with its number, and what they do.
 fn crew(body: Vec<Statement>) -> Source {
     let number = Number::Register(2);
     let create = vec![Statement::Create(number, 1, Given::Number(number))];

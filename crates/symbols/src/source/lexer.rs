@@ -51,7 +51,7 @@ const KEYWORDS: [&str; 20] = [
     "typeof",
 ];
 
-/// The tokens of a line, without comments and white space.
+/// Returns the tokens of a line, without comments and white space.
 pub(super) fn tokens(line: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut at = 0;

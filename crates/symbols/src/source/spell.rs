@@ -30,7 +30,7 @@ const PRINTS: [&str; 2] = ["sprintf", "snprintf"];
 const ATOMICS: [&str; 4] = ["atomic_", "__atomic_", "__c11_atomic_", "__sync_"];
 
 impl Line<'_> {
-    /// What is accessed by the instruction at token `at`, by clang's columns.
+    /// Returns what is accessed by the instruction at token `at`, by clang's columns.
     pub(super) fn accessed(self, at: usize, access: Access) -> Option<Spelling> {
         let token = self.tokens.get(at)?;
         match token.class {
@@ -45,14 +45,15 @@ impl Line<'_> {
         }
     }
 
-    /// Whether it is a declaration that was found, such as the parameter of a constructor: a type, and then a name.
+    /// Returns true if it is a declaration that was found, such as the parameter of a constructor: a type, and then a
+    /// name.
     pub(super) fn declares(self, found: &Spelling) -> bool {
         let first = self.tokens.iter().position(|token| token.range.start == found.range.start);
         first.is_some_and(|first| [first, first + 1].into_iter().all(|at| self.class(at) == Some(Class::Name)))
     }
 
-    /// What is accessed at token `at` of a Rust line: rustc points at the start of the expression, or at the name of
-    /// the called method. Free functions have no receiver.
+    /// Returns what is accessed at token `at` of a Rust line: rustc points at the start of the expression, or at the
+    /// name of the called method. Free functions have no receiver.
     pub(super) fn rust(self, at: usize) -> Option<Spelling> {
         if at > 0 && self.word(at - 1) == "." && self.word(at + 1) == "(" {
             return self.plain(self.backward(at - 1)?);
@@ -141,7 +142,7 @@ impl Line<'_> {
             .flatten()
     }
 
-    /// The left side of the assignment whose right side has token `at`; only casts may be in between.
+    /// Returns the left side of the assignment whose right side has token `at`; only casts may be in between.
     pub(super) fn assigned(self, at: usize) -> Option<Range<usize>> {
         let sign = (0..at).rfind(|&before| self.word(before) == "=")?;
         let is_cast = |tokens: Range<usize>| {
@@ -154,8 +155,8 @@ impl Line<'_> {
         is_cast(sign + 1..at).then(|| self.bytes(left))
     }
 
-    /// The object of a call: the memory behind an argument or, for anything that is not a well-known function, its
-    /// first argument.
+    /// Returns the object of a call: the memory behind an argument or, for anything that is not a well-known function,
+    /// its first argument.
     fn argument_of_call(self, at: usize, access: Access) -> Option<Spelling> {
         let function = self.word(at);
         let arguments = self.arguments(at + 1)?;
@@ -176,7 +177,7 @@ impl Line<'_> {
         Some(Spelling { range: self.bytes(argument), behind })
     }
 
-    /// The arguments between the bracket at `open` and its partner.
+    /// Returns the arguments between the bracket at `open` and its partner.
     fn arguments(self, open: usize) -> Option<Vec<Range<usize>>> {
         let close = self.closing(open)?;
         let mut arguments = Vec::new();
@@ -198,7 +199,7 @@ impl Line<'_> {
         Some(arguments)
     }
 
-    /// The operand that ends before token `end`, with the `*`s that belong to it. A `++` after it is left out.
+    /// Returns the operand that ends before token `end`, with the `*`s that belong to it. A `++` after it is left out.
     fn backward(self, end: usize) -> Option<Range<usize>> {
         let mut last = end.checked_sub(1)?;
         if matches!(self.word(last), "++" | "--") {
@@ -246,7 +247,7 @@ impl Line<'_> {
         }
     }
 
-    /// The operand that starts at token `start`: its prefixes, then names, members, subscripts and calls.
+    /// Returns the operand that starts at token `start`: its prefixes, then names, members, subscripts and calls.
     fn forward(self, start: usize) -> Option<Range<usize>> {
         let mut at = start;
         loop {
@@ -287,7 +288,7 @@ impl Line<'_> {
         }
     }
 
-    /// The chain from `at` up to its last subscript, or the name alone if there is none.
+    /// Returns the chain from `at` up to its last subscript, or the name alone if there is none.
     fn chain_to_subscript(self, at: usize) -> Range<usize> {
         let whole = self.chain(at, |_| true);
         let subscript = whole.clone().rev().find(|token| self.word(*token) == "]");

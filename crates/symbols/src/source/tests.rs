@@ -1,6 +1,6 @@
 use super::{Access, expression, span};
 
-/// The expression at the `|` of the text.
+/// Returns the expression at the `|` of the text.
 fn at(marked: &str, access: Access) -> Option<String> {
     let column = marked.find('|').expect("a mark") + 1;
     expression("x.c", &marked.replacen('|', "", 1), column as u32, access)

@@ -79,7 +79,7 @@ const ORIGIN: u32 = 3;
 const BRANCHES: u32 = 1;
 const DEPENDENCES: u32 = 2;
 
-/// The checksum of a block.
+/// Returns the checksum of a block.
 fn checksum(kind: u32, payload: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&kind.to_le_bytes());
@@ -144,7 +144,7 @@ pub fn write(trace: &Trace, out: impl Write) -> Result<(), Error> {
     Ok(())
 }
 
-/// An operation at a site: all shapes with the same have their objects in common.
+/// Returns an operation at a site: all shapes with the same have their objects in common.
 fn kind_of(event: Event) -> (u8, u32) {
     (event.shape(), event.site)
 }

@@ -43,7 +43,7 @@ impl Reader<Mmap> {
 }
 
 impl<B: Deref<Target = [u8]>> Reader<B> {
-    /// A file that is in memory.
+    /// Returns a file that is in memory.
     ///
     /// # Errors
     /// When its blocks do not fit together.
@@ -128,7 +128,7 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
         Ok(decoder.builder.finish())
     }
 
-    /// The payload of the block at an offset, if its checksum fits.
+    /// Returns the payload of the block at an offset, if its checksum fits.
     fn payload(&self, block: usize, at: usize) -> Result<&[u8], Error> {
         let header = self.bytes.get(at..at + BLOCK_HEADER_LEN).ok_or(Error::Truncated { block })?;
         let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
@@ -141,7 +141,7 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
     }
 }
 
-/// The payload of the origin block.
+/// Returns the payload of the origin block.
 fn read_origin(payload: &[u8]) -> Result<Origin, &'static str> {
     let mut input = Input(payload);
     let text = |input: &mut Input<'_>| -> Result<String, &'static str> {
@@ -287,7 +287,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// The runs of threads, and for each thread (ascending) where its events begin in the columns.
+    /// Returns the runs of threads, and for each thread (ascending) where its events begin in the columns.
     #[allow(clippy::type_complexity)]
     fn order(
         &self,
@@ -324,7 +324,7 @@ impl Decoder {
         Ok((runs, threads))
     }
 
-    /// The shapes of all events, by thread.
+    /// Returns the shapes of all events, by thread.
     fn shapes(
         &mut self,
         input: &mut Input<'_>,
@@ -356,7 +356,7 @@ impl Decoder {
         Ok(shapes)
     }
 
-    /// The events, thread by thread.
+    /// Returns the events, thread by thread.
     fn columns(
         &mut self,
         input: &mut Input<'_>,
@@ -441,7 +441,7 @@ impl Decoder {
     }
 }
 
-/// The dependence that an entry stands for, of an event at a position of its thread, whose events are these.
+/// Returns the dependence that an entry stands for, of an event at a position of its thread, whose events are these.
 fn read_back(trace: &Trace, positions: &[EventId], position: usize, entry: u64) -> Result<Dependence, &'static str> {
     let read = usize::try_from(entry >> 1)
         .ok()

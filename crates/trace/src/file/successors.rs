@@ -13,7 +13,7 @@ impl Successors {
         self.of.resize(shapes, None);
     }
 
-    /// The shape that is expected after another one; nothing at the start of a thread's events.
+    /// Returns the shape that is expected after another one; nothing at the start of a thread's events.
     pub(super) fn after(&self, before: Option<u32>) -> Option<u32> {
         self.of[before? as usize]
     }

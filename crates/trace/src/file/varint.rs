@@ -59,7 +59,7 @@ impl<'a> Input<'a> {
         Ok((number >> 1) as i64 ^ -((number & 1) as i64))
     }
 
-    /// A number of things that follow, each of at least one byte: never more than there are bytes.
+    /// Returns a number of things that follow, each of at least one byte: never more than there are bytes.
     pub(super) fn count(&mut self) -> Result<usize, Short> {
         usize::try_from(self.number()?).ok().filter(|&count| count <= self.0.len()).ok_or(Short)
     }

@@ -33,7 +33,7 @@ pub trait Sink {
     /// # Errors
     /// When it cannot be taken.
     fn event(&mut self, event: Event, skipped: u64, reads: &[(u32, Via)]) -> Result<(), Error>;
-    /// Whether events that are not in the log are to be made up, as such that concern no other thread.
+    /// Returns true if events that are not in the log are to be made up, as such that concern no other thread.
     fn fills_gaps(&self) -> bool {
         false
     }
@@ -41,9 +41,9 @@ pub trait Sink {
 
 /// What people call things.
 pub trait Names {
-    /// An object at an address, of so many bytes if it is memory.
+    /// Returns an object at an address, of so many bytes if it is memory.
     fn object(&self, subject: Subject, address: u64, size: u64) -> String;
-    /// A place in the code. Must end in the address, see [`super::code_of`].
+    /// Returns a place in the code. Must end in the address, see [`super::code_of`].
     fn site(&self, code: u64) -> String;
 }
 
@@ -181,12 +181,12 @@ impl<'n, S: Sink> Converter<'n, S> {
         Ok(())
     }
 
-    /// The sink, with all that was converted.
+    /// Returns the sink, with all that was converted.
     pub fn finish(self) -> S {
         self.sink
     }
 
-    /// The sink.
+    /// Returns the sink.
     pub fn sink(&mut self) -> &mut S {
         &mut self.sink
     }

@@ -67,7 +67,7 @@ impl<'n> Dependences<'n> {
         Self { knowledge, events: FxHashMap::default(), running: (0, 0), needs: Needs::default() }
     }
 
-    /// The events of a thread so far.
+    /// Returns the events of a thread so far.
     fn count(&mut self, thread: u32) -> &mut u32 {
         if self.running.0 != thread {
             let count = self.events.remove(&thread).unwrap_or(0);

@@ -33,7 +33,7 @@ impl Locks {
         (op, !compatible)
     }
 
-    /// A thread gives a lock back. Returns how, or nothing when it does not hold it.
+    /// Returns a thread gives a lock back. Returns how, or nothing when it does not hold it.
     pub(super) fn release(&mut self, lock: u64, thread: u32) -> Option<Op> {
         let holders = self.holders.get_mut(&lock)?;
         let at = holders.iter().position(|holder| holder.thread == thread)?;
@@ -46,7 +46,7 @@ impl Locks {
         Some(op)
     }
 
-    /// The locks that an ended thread holds.
+    /// Returns the locks that an ended thread holds.
     pub(super) fn left_by(&self, thread: u32) -> Vec<u64> {
         let held = |holders: &Vec<Holder>| holders.iter().any(|holder| holder.thread == thread);
         let mut locks: Vec<u64> =

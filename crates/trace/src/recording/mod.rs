@@ -53,7 +53,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// The trace of an execution, from its log.
+    /// Returns the trace of an execution, from its log.
     ///
     /// # Errors
     /// If the log is invalid, or there is more than a trace can hold.
@@ -70,7 +70,7 @@ impl Recording {
         Ok(Self { trace: builder.finish(), skipped })
     }
 
-    /// A trace whose events are all those of the execution.
+    /// Returns a trace whose events are all those of the execution.
     #[must_use]
     pub fn whole(trace: Trace) -> Self {
         Self { trace, skipped: Vec::new() }
@@ -111,7 +111,7 @@ fn may_suspend(op: Op) -> bool {
     !op.is_access() && !op.acquires() && !op.releases() && !matches!(op, Op::Begin | Op::End)
 }
 
-/// The code address in the name of a site that a recording gave it.
+/// Returns the code address in the name of a site that a recording gave it.
 #[must_use]
 pub fn code_of(site: &str) -> Option<u64> {
     let address = site.rsplit_once('@').map_or(site, |(_, address)| address);

@@ -16,14 +16,15 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The event of the trace that event number `n` of the execution is, or leads up to.
+    /// Returns the event of the trace that event number `n` of the execution is, or leads up to.
     #[must_use]
     pub fn event_at(&self, n: u64) -> Option<EventId> {
         let at = self.operations.partition_point(|&(number, _)| number < n);
         self.operations.get(at).map(|&(_, event)| event)
     }
 
-    /// The number, in the execution, of the operation that an event of the trace is or is a part of; if it happens.
+    /// Returns the number, in the execution, of the operation that an event of the trace is or is a part of; if it
+    /// happens.
     #[must_use]
     pub fn number_of(&self, recording: &Recording, event: EventId) -> Option<u64> {
         let trace = &recording.trace;
@@ -35,7 +36,7 @@ impl Schedule {
         self.operations.iter().rev().find(is_it).map(|&(number, _)| number)
     }
 
-    /// The thread that performs each event, the first event first.
+    /// Returns the thread that performs each event, the first event first.
     #[must_use]
     pub fn threads(&self) -> Vec<u32> {
         let mut running = 0;
@@ -51,7 +52,7 @@ impl Schedule {
 }
 
 impl Recording {
-    /// The schedule of a reordering, followed by the events `then`, which come next in their threads.
+    /// Returns the schedule of a reordering, followed by the events `then`, which come next in their threads.
     ///
     /// An operation of several parts happens as a whole where its first part does. An access of which some parts are
     /// missing, as at the end of a reordering that leads up to one of them, does not happen.

@@ -59,7 +59,7 @@ impl Survey {
         self.settled = self.edges.len();
     }
 
-    /// What was found out.
+    /// Returns what was found out.
     #[must_use]
     pub fn finish(mut self) -> Layout {
         self.settle();
@@ -89,12 +89,12 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Whether any access touches a piece.
+    /// Returns true if any access touches a piece.
     pub(super) fn is_touched(&self, piece: usize) -> bool {
         self.numbers.get(piece).is_some_and(Option::is_some)
     }
 
-    /// The pieces of a range, all of whose ends are cuts.
+    /// Returns the pieces of a range, all of whose ends are cuts.
     pub(super) fn pieces(&self, (begin, end): (u64, u64)) -> std::ops::Range<usize> {
         let first = self.cuts.partition_point(|&cut| cut < begin);
         let mut last = first;

@@ -51,7 +51,7 @@ fn traces() -> impl Strategy<Value = Trace> {
     )
 }
 
-/// The same, with what it was recorded from, which texts do not tell.
+/// Returns the same, with what it was recorded from, which texts do not tell.
 fn recorded_traces() -> impl Strategy<Value = Trace> {
     let origin =
         prop::option::of(("[ -~é]{0,9}", prop::collection::vec("[ -~é]{0,9}", 0..3), prop::option::of(".{0,3}")));
@@ -74,7 +74,7 @@ fn read(bytes: &[u8]) -> Result<Trace, Error> {
     file::Reader::new(bytes)?.read()
 }
 
-/// What the text form keeps: all but the numbers of things.
+/// Returns what the text form keeps: all but the numbers of things.
 fn text_of(trace: &Trace) -> String {
     let mut bytes = Vec::new();
     text::write(trace, &mut bytes).unwrap();

@@ -102,7 +102,7 @@ fn synchronisation_has_its_words() {
     assert_eq!(wholes, log.len());
 }
 
-/// The thread of each event of the schedule that a reordering stands for.
+/// Returns the thread of each event of the schedule that a reordering stands for.
 fn schedule(recording: &Recording, reordering: impl IntoIterator<Item = u32>) -> Vec<u32> {
     recording.schedule(reordering, &[]).threads()
 }

@@ -67,7 +67,7 @@ impl<'r> Writer<'r> {
         self.put(operation, Type::Void, vec![value, address], has_site);
     }
 
-    /// The blocks that come next, in the order in which they are begun.
+    /// Returns the blocks that come next, in the order in which they are begun.
     fn next_block(&self, ahead: u32) -> Operand {
         Operand::Block(BlockId(self.function.blocks.len() as u32 + ahead))
     }
@@ -223,7 +223,7 @@ impl<'r> Writer<'r> {
     }
 }
 
-/// A random program: a module with two functions that others call, and one for each thread.
+/// Returns a random program: a module with two functions that others call, and one for each thread.
 pub fn program(random: &mut Random, threads: u32, statements: usize) -> Module {
     let mut sites = 0;
     let mut functions = Vec::new();
@@ -365,7 +365,7 @@ impl<'m> Machine<'m> {
         Some(&self.module.functions[frame.function].instructions[frame.at])
     }
 
-    /// What a thread that has run as far as it can is about to do.
+    /// Returns what a thread that has run as far as it can is about to do.
     pub fn next(&self, thread: usize) -> Next {
         let Some(instruction) = self.instruction(thread) else { return Next::Over };
         let frame = self.threads[thread].last().unwrap();
@@ -387,7 +387,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// Whether a thread can do what it is about to do.
+    /// Returns true if a thread can do what it is about to do.
     pub fn is_able(&self, thread: usize) -> bool {
         match self.next(thread) {
             Next::Event { kind: Kind::Lock, object, .. } => self.holders[(object - 0x2000) as usize].is_none(),
@@ -529,7 +529,7 @@ impl<'m> Machine<'m> {
     }
 }
 
-/// The code of a program, for messages.
+/// Returns the code of a program, for messages.
 pub fn shown(module: &Module) -> String {
     let operand = |operand: &Operand| match *operand {
         Operand::Instruction(id) => format!("%{}", id.0),

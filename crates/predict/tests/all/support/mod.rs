@@ -45,7 +45,7 @@ pub struct Shape {
     pub locking: bool,
 }
 
-/// A random trace that can have happened. Every event has its own site.
+/// Returns a random trace that can have happened. Every event has its own site.
 pub fn trace(random: &mut Random, shape: Shape) -> Trace {
     Generator {
         forks: random.one_in(2),
@@ -210,7 +210,7 @@ impl Generator<'_> {
     }
 }
 
-/// The events of a trace as text, for messages.
+/// Returns the events of a trace as text, for messages.
 pub fn shown(trace: &Trace) -> String {
     let mut bytes = Vec::new();
     racehunter_trace::text::write(trace, &mut bytes).unwrap();
