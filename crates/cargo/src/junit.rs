@@ -71,7 +71,7 @@ fn case(text: &mut String, test: &Test, hunted: &Hunted) {
     *text += "</testcase>\n";
 }
 
-/// Text as XML has it; characters that XML cannot have are left out.
+/// Escapes text for XML; characters that XML does not allow are left out.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

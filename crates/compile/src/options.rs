@@ -96,7 +96,7 @@ pub fn is_query(argument: &str) -> bool {
 pub enum Input {
     /// Source or LLVM code: goes through the optimiser, and so through the plugin.
     Code,
-    /// Assembler: becomes an object without it.
+    /// Assembler: becomes an object without going through the plugin.
     Assembler,
     /// For the linker.
     Object,
@@ -128,7 +128,7 @@ fn by_name(file: &str) -> Input {
     }
 }
 
-/// Sanitizers that check values, not memory, and so leave the memory to us.
+/// Returns true for sanitizers that check values rather than memory, and so do not conflict with RaceHunter.
 pub fn is_compatible_sanitizer(name: &str) -> bool {
     const INCOMPATIBLE: &[&str] = &[
         "address",

@@ -50,7 +50,7 @@ impl Toolkit {
         Self::choose(&search_path(), &compilers)
     }
 
-    /// Looks for everything that belongs to one LLVM version, because another compiler has already made the code.
+    /// Looks for everything that belongs to one LLVM version, for code that another compiler has produced.
     ///
     /// # Errors
     ///

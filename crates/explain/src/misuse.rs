@@ -1,4 +1,4 @@
-//! Locks and threads that are used as they must not be: what was done, and what makes it wrong.
+//! Incorrect uses of locks and threads: what was done, and why it is wrong.
 
 use crate::place::{Places, operation_name};
 use crate::{Culprit, Shown};
@@ -21,7 +21,7 @@ impl<'l> Report<'l> {
         }
     }
 
-    /// Returns how the source calls what is misused.
+    /// Returns the name of the misused object in the source.
     fn name(&self, places: &Places<'_>) -> String {
         match self.what {
             Misuse::JoinDetached
@@ -61,7 +61,7 @@ pub(crate) fn describe(places: &Places<'_>, what: Misuse, code: CodeAddress, fin
     finding.message = phrase(what, &name, &report.other_name(places));
     let site = places.site(report.entry, operation(report.entry, &execution.records), 0);
     finding.sites = match (what, reason) {
-        // The end of a thread has no place; where the lock was taken has.
+        // The end of a thread has no place, but the acquisition of the lock does.
         (Misuse::EndHolding, Some(taken)) => vec![taken],
         (_, Some(reason)) => vec![site, reason],
         (_, None) => vec![site],
@@ -69,7 +69,7 @@ pub(crate) fn describe(places: &Places<'_>, what: Misuse, code: CodeAddress, fin
     Some(Culprit { number: report.entry.number(), shown: Shown::Misuse })
 }
 
-/// Returns the operation that was the misuse: it has the same number.
+/// Returns the operation that is the misuse: it has the same number.
 fn operation(report: Entry<'_>, all: &[Record]) -> &'static str {
     let is_it = |entry: &Entry<'_>| {
         entry.is_operation()

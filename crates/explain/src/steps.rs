@@ -31,7 +31,7 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Done> 
         .collect();
     let mut preempted = false;
     let mut running = ThreadId::MAIN;
-    // Threads whose last step is a wait, and which step that is.
+    // Threads whose last step is a wait, with the index of that step.
     let mut waits: BTreeMap<ThreadId, usize> = BTreeMap::new();
     let records = &places.execution.records;
     for (at, entry) in entries(records).enumerate() {
@@ -43,10 +43,10 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Done> 
                 running = to;
                 continue;
             }
-            // The running thread is about to take what this one wants to take too: a note, not a step of this one.
+            // The running thread is about to take what this one wants too: a note, not a step of this thread.
             Event::Blocked { .. } | Event::Suspended { .. } if thread != running => continue,
             Event::Blocked { .. } | Event::Suspended { .. } => true,
-            // Where a waiting thread stands matters in a deadlock only.
+            // The place of a waiting thread matters only in a deadlock.
             Event::ThreadState { on: Some(_) } if places.execution.outcome != Outcome::Deadlock => continue,
             Event::ThreadState { on: Some(_) } => {
                 if let Some(&last) = waits.get(&thread) {
@@ -94,8 +94,8 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Done> 
     steps
 }
 
-/// Returns true if it is a step inside of Rust's standard library that no code of the program asked for, or that is
-/// about what the library keeps for itself.
+/// Returns true for a step inside Rust's standard library that no code of the program asked for, or that concerns the
+/// library's internal state.
 fn is_of_library(places: &Places<'_>, entry: Entry<'_>, event: &Event) -> bool {
     // What it is about: the address, if it is about one.
     let object = match *event {

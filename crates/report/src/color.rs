@@ -8,7 +8,7 @@ use anstyle::{AnsiColor, Color, Style};
 /// The user's choice, as `--color` takes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorChoice {
-    /// On terminals that can, unless the environment says otherwise.
+    /// On terminals that support colours, unless the environment says otherwise.
     #[default]
     Auto,
     /// Always.

@@ -7,7 +7,7 @@ use crate::text::clean;
 use crate::threads::Threads;
 use crate::{Told, Verdict};
 
-/// Returns an error at the first place, and a notice at each other.
+/// Returns an error at the first place, and a notice at each other place.
 pub(crate) fn finding(finding: &Finding) -> String {
     let threads = Threads::of(finding);
     let title = format!("{} {}", finding.kind.name(), finding.id);
@@ -16,7 +16,7 @@ pub(crate) fn finding(finding: &Finding) -> String {
     if !others.is_empty() {
         message += &format!("\nalso at {}", others.join(", "));
     }
-    // What is only suspected has no schedule.
+    // A suspected race has no schedule.
     if finding.was_executed() {
         message += &format!("\nreplay: racehunter replay {}", finding.id);
     }
@@ -78,7 +78,7 @@ fn command(name: &str, place: Option<(&str, u32, u32)>, title: &str, message: &s
     format!("::{name} {}::{}\n", properties.join(","), data(message))
 }
 
-/// Returns the escapes that the runner undoes.
+/// Escapes what the runner unescapes.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }

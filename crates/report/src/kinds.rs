@@ -1,25 +1,25 @@
-//! What each kind of finding means, how it comes about, and how one usually repairs it.
+//! What each kind of finding means, how it comes about, and the usual repair.
 //!
-//! `racehunter explain KIND` prints it, and SARIF has it as the rules of the tool.
+//! `racehunter explain KIND` prints these texts, and SARIF contains them as rules.
 
 use racehunter_finding::Kind;
 
-/// One kind of finding, for people who meet it for the first time.
+/// An explanation of one kind of finding, for people who see it for the first time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lesson {
     /// The kind.
     pub kind: Kind,
-    /// A few words.
+    /// A title of a few words.
     pub title: &'static str,
     /// What it means.
     pub meaning: &'static str,
     /// The shortest program fragment that has it.
     pub example: &'static str,
-    /// What usually helps.
+    /// The usual repair.
     pub repair: &'static str,
 }
 
-/// What there is to know about a kind.
+/// Returns the explanation of a kind.
 #[must_use]
 pub const fn lesson(kind: Kind) -> Lesson {
     let (title, meaning, example, repair) = match kind {
@@ -144,7 +144,7 @@ const OUTPUT: Parts = (
     "Under `--check-output`: the program writes something else than without preemptions. That is fine for a log, and \
      wrong for a result.",
     "printf(\"%d\\n\", total);                    // while others still add to it",
-    "Let one thread write, in an order that does not depend on who was first; or leave `--check-output` away.",
+    "Let one thread write, in an order that does not depend on who was first; or omit `--check-output`.",
 );
 
 #[cfg(test)]

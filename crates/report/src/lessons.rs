@@ -1,4 +1,4 @@
-//! What the kinds of findings mean, as pages for a terminal.
+//! Explanations of the kinds of findings, as pages for a terminal.
 
 use crate::kinds::{Lesson, lesson};
 use racehunter_finding::Kind;
@@ -36,7 +36,7 @@ fn page(lesson: &Lesson) -> String {
     text
 }
 
-/// Breaks a paragraph into lines that a terminal has room for.
+/// Breaks a paragraph into lines that fit a terminal.
 fn fill(paragraph: &str) -> String {
     let words = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
     let options = textwrap::Options::new(WIDTH).break_words(false).word_splitter(textwrap::WordSplitter::NoHyphenation);

@@ -1,7 +1,8 @@
 //! The timelines of findings as trace events, which Perfetto (ui.perfetto.dev) and Chrome's tracing page show.
 //!
-//! Each finding is a process, and each of its threads a thread. Schedules have no time, only an order: step n begins at n
-//! microseconds and takes one. Locks that are held are spans of their own, and arrows lead from a step to the one that it lets continue.
+//! Each finding is a process, and each of its threads a thread. Schedules have an order but no time: step n begins at n
+//! microseconds and takes one microsecond. Locks that are held are separate spans, and arrows lead from a step to the
+//! step that it unblocks.
 
 use serde_json::{Value, json};
 

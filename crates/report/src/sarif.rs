@@ -1,8 +1,8 @@
 //! SARIF 2.1.0: one log for the whole campaign, with a flow per thread.
 //!
-//! Code scanning services compare the fingerprints of two logs to tell what is new, and show the steps of the flows at
-//! the lines of the source. So nothing in a result depends on addresses, on the machine, or on where the project lies:
-//! files below the root are named relative to it.
+//! Code scanning services compare the fingerprints of two logs to find out what is new, and show the steps of the flows
+//! at the lines of the source. Nothing in a result therefore depends on addresses, the machine, or the location of the
+//! project: files below the root are named relative to it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::{Told, Verdict};
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// The base of relative paths. What it stands for is the business of the reader.
+/// The base of relative paths, which the reader resolves.
 const ROOT: &str = "SRCROOT";
 
 /// Returns the log of a campaign.
@@ -69,7 +69,7 @@ pub(crate) fn scan(findings: &[Finding], verdict: &Verdict, elapsed: Duration, r
     whole(findings, true, Some(notices(verdict.sentence(), gaps)), Some(properties), root)
 }
 
-/// Returns what there is to say beside the results: a summary, and what limits it.
+/// Returns the notifications beside the results: a summary, and what limits it.
 fn notices(summary: String, limits: impl Iterator<Item = String>) -> Vec<Value> {
     let notice = |level: &str, text: String| json!({ "level": level, "message": { "text": text } });
     std::iter::once(notice("note", summary)).chain(limits.map(|line| notice("warning", line))).collect()
@@ -174,7 +174,7 @@ fn result(finding: &Finding, paths: &Paths<'_>) -> Value {
     result
 }
 
-/// Returns what else is known of it; of what is only suspected there is no execution to tell of.
+/// Returns its other properties; a suspected race has none that come from an execution.
 fn properties(finding: &Finding) -> Value {
     let notes: Vec<String> = finding.notes.iter().map(|note| clean(note)).collect();
     if !finding.was_executed() {
@@ -283,7 +283,7 @@ impl Paths<'_> {
     }
 }
 
-/// Returns a path as part of an address: what means something else there is written by its code.
+/// Returns a path as part of a URI, with reserved characters escaped.
 fn encode(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for byte in path.bytes() {

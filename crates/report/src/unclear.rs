@@ -1,4 +1,4 @@
-//! Why it means nothing that nothing was found, in words.
+//! Why the absence of findings means nothing, in words.
 
 use crate::messages;
 use crate::text::count;
@@ -24,7 +24,7 @@ pub fn unclear(reason: &Unclear) -> String {
     }
 }
 
-/// Returns what became of executions that did not complete: the limits, and the options that lift them.
+/// Returns why executions did not complete: the limits, and the options that raise them.
 fn unfinished(all: &[Unfinished]) -> String {
     all.iter().map(one).collect::<Vec<_>>().join("; ")
 }

@@ -1,4 +1,4 @@
-//! What is written next to a place: who does what there.
+//! The text next to a place: who does what there.
 
 use racehunter_finding::{Finding, Kind, Site};
 
@@ -43,7 +43,7 @@ fn what(kind: Kind, number: usize, site: &Site) -> String {
     }
 }
 
-/// Returns a lock that is held while waiting, and where it was taken as far as the steps tell.
+/// Describes a lock that is held while waiting, and where it was taken if the steps show it.
 fn holds(finding: &Finding, site: &Site, lock: &str) -> String {
     let takes = |what: &str| {
         let mut words = what.split_whitespace();

@@ -1,4 +1,4 @@
-//! What programs read: JSON lines, and SARIF against the rules of its standard.
+//! The formats for programs: JSON lines, and SARIF checked against the rules of its standard.
 
 use super::findings::{all, coverage, data_race, uncontrolled};
 use super::{reporter, text};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// Everything that there is to report, in one format.
+/// Reports everything there is to report, in one format.
 fn everything(format: Format) -> String {
     let mut reporter = reporter(format);
     for (_, finding) in all() {

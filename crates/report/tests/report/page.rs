@@ -1,4 +1,4 @@
-//! The page: everything is on it, nothing on it is ours to run but the script, and it is whole HTML.
+//! The page is complete, well-formed HTML, and runs no script but ours.
 
 use super::findings::{all, coverage, data_race, uncontrolled};
 use racehunter_finding::{Coverage, Finding, Step};
@@ -28,7 +28,7 @@ fn render(findings: Vec<Finding>) -> String {
 /// Tags that have no end.
 const VOID: [&str; 7] = ["meta", "line", "path", "circle", "input", "br", "!doctype"];
 
-/// Names of the tags in order; panics unless each that is opened is closed.
+/// Returns the names of the tags in order; panics unless every opened tag is closed.
 fn tags(html: &str) -> Vec<String> {
     let mut rest = html.to_owned();
     for (begin, end) in [("<script>", "</script>"), ("<style>", "</style>")] {
