@@ -10,7 +10,7 @@ use racehunter_finding::{Finding, Schedule};
 use racehunter_launch::Processes;
 use racehunter_log::{Access, Entry};
 
-/// Returns the schedule of a plan, up to an event; what follows is left out.
+/// Returns the schedule of a plan up to an event.
 pub(crate) fn schedule(plan: &Plan, last: u64) -> Schedule {
     let switches = stored_switches(&plan.switches);
     Schedule { switches, spurious: false, stop_after: Some(last + 1), ..Schedule::default() }

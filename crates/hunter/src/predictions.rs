@@ -1,4 +1,4 @@
-//! Predictions, in the terms of all other findings.
+//! Predictions, converted to findings.
 
 use racehunter_finding::{Finding, Kind, Object, Site, Step, Thread, fingerprint};
 use racehunter_predict::{Index, Policy, Prediction, Report};
@@ -6,10 +6,10 @@ use racehunter_report::messages;
 use racehunter_report::predictions::{self as words, Assumption, GUARANTEE, Summary};
 use racehunter_trace::{EventId, Op, Subject, Trace};
 
-/// Steps of a witness that a report shows.
+/// Maximum number of steps of a witness in a report.
 const STEPS: usize = 40;
 
-/// Returns a prediction as a finding that nothing has confirmed.
+/// Returns a prediction as an unconfirmed finding.
 #[must_use]
 pub fn finding(index: &Index<'_>, prediction: &Prediction) -> Finding {
     let trace = index.trace();
@@ -51,15 +51,14 @@ pub fn finding(index: &Index<'_>, prediction: &Prediction) -> Finding {
     }
 }
 
-/// Returns a thread, by the name that the trace has for it. Paths in the family tree and plain numbers say nothing
-/// more.
+/// Returns a thread, by its name in the trace. Paths in the family tree and plain numbers add nothing.
 fn thread((number, name): (usize, &String)) -> Thread {
     let is_plain = *name == format!("T{number}") || name == "main" || name.starts_with("main/");
     let entry = if is_plain { String::new() } else { name.clone() };
     Thread { path: name.clone(), entry }
 }
 
-/// Switches away from threads that go on later, in the part of a witness that differs from the trace.
+/// Counts switches away from threads that continue later, in the part of a witness that differs from the trace.
 fn preemptions(trace: &Trace, witness: &[EventId]) -> u32 {
     let mut last = vec![None; trace.threads().len()];
     for (at, &event) in witness.iter().enumerate() {
@@ -72,7 +71,7 @@ fn preemptions(trace: &Trace, witness: &[EventId]) -> u32 {
     switches.count() as u32
 }
 
-/// Returns the end of the witness, and what is about to happen then.
+/// Returns the last steps of the witness, and those that are about to happen then.
 fn steps(trace: &Trace, prediction: &Prediction) -> Vec<Step> {
     let witness = &prediction.witness;
     let shown = witness.tail.len().min(STEPS);
@@ -123,7 +122,7 @@ fn site(index: &Index<'_>, event: EventId) -> Site {
     }
 }
 
-/// Where an event comes from, as far as the name of its site tells.
+/// The place of an event, as far as the name of its site shows it.
 struct Place {
     file: String,
     line: u32,
@@ -182,7 +181,7 @@ fn operation(op: Op) -> &'static str {
     }
 }
 
-/// Returns what can be said before anything was tried.
+/// Returns the summary before anything was tried.
 #[must_use]
 pub fn summary(trace: &Trace, report: &Report, policy: Policy) -> Summary {
     let assumes = match (policy, trace.has_branches(), trace.dependences().is_some()) {
@@ -213,7 +212,7 @@ pub fn summary(trace: &Trace, report: &Report, policy: Policy) -> Summary {
     }
 }
 
-/// Returns the line for a prediction that nothing has confirmed.
+/// Returns the JSON line of an unconfirmed prediction.
 ///
 /// # Errors
 /// Never: these fields can be written.

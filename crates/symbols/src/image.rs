@@ -15,10 +15,10 @@ use crate::paths::Paths;
 use crate::variables::Variables;
 use crate::{DataSymbol, SymbolsError};
 
-/// How DWARF is read. Shared ownership instead of borrowing, so that an [`Image`] owns all it needs.
+/// The reader of DWARF. Shared ownership instead of borrowing, so that an [`Image`] owns all it needs.
 pub(crate) type Bytes = EndianArcSlice<LittleEndian>;
 
-/// The section with the descriptions of what is not seen.
+/// The section with the descriptions of calls that are not seen.
 const UNSEEN: &str = "rh_unseen";
 
 /// One executable or shared library. Addresses are those of the file, before loading.
@@ -29,9 +29,9 @@ pub(crate) struct Image {
     functions: Vec<Named>,
     objects: Vec<Named>,
     thread_locals: Vec<Named>,
-    /// What the compiler plugin has noted about calls that are not seen, and where that is loaded.
+    /// The plugin's descriptions of calls that are not seen, and the load address of this section.
     unseen: (u64, Vec<u8>),
-    /// The addresses that are loaded: the first, and the one after the last.
+    /// The first loaded address, and the one after the last.
     pub(crate) first: u64,
     pub(crate) end: u64,
 }
@@ -76,7 +76,7 @@ impl Image {
         })
     }
 
-    /// Returns the description of something that is not seen, at an offset of its section.
+    /// Returns the description at an offset of that section.
     pub(crate) fn unseen(&self, offset: u64) -> Option<(u8, String)> {
         let bytes = self.unseen.1.get(usize::try_from(offset).ok()?..)?;
         let (&effect, name) = bytes.split_first()?;
@@ -84,7 +84,7 @@ impl Image {
         Some((effect, String::from_utf8_lossy(name).into_owned()))
     }
 
-    /// Returns the offset of an address in the section of these descriptions.
+    /// Returns the offset of an address in that section.
     pub(crate) fn offset_in_unseen(&self, address: u64) -> Option<u64> {
         address.checked_sub(self.unseen.0).filter(|&offset| offset < self.unseen.1.len() as u64)
     }
@@ -94,15 +94,15 @@ impl Image {
         self.functions.iter().any(|function| function.name == name)
     }
 
-    /// Returns the frames at a code address, innermost first; none when nothing is known.
+    /// Returns the frames at a code address, innermost first; empty if nothing is known.
     pub(crate) fn frames(&self, address: u64, paths: &Paths) -> Vec<Frame> {
         let mut frames = self.frames_by_lines(address, paths);
         let entry = nearest(&self.functions, address);
         match (frames.last_mut(), entry) {
-            // A line without a function: code that the compiler made outside any function of the source.
+            // A line without a function: code that the compiler generated outside any function of the source.
             (Some(outermost), None) if outermost.function.is_empty() => outermost.function.push_str("??"),
             (Some(outermost), Some(entry)) => {
-                // Some compilers leave the scopes of a function to the linker's name of it.
+                // Some compilers record the scopes of a function only in its linker name.
                 let is_scoped = entry.name.starts_with("_Z") && !entry.name.contains('.');
                 if outermost.function.is_empty() || (is_scoped && !outermost.function.contains("::")) {
                     outermost.function = demangle(&entry.name);
@@ -120,7 +120,7 @@ impl Image {
         let Some(lines) = &self.lines else { return Vec::new() };
         let Ok(mut found) = lines.find_frames(address).skip_all_loads() else { return Vec::new() };
         let mut frames = Vec::new();
-        // A broken entry ends the walk; what came before it is still true.
+        // A broken entry ends the walk; earlier entries are still valid.
         while let Ok(Some(frame)) = found.next() {
             let location = frame.location.as_ref();
             let number = |field: Option<u32>| field.unwrap_or(0);
@@ -138,7 +138,7 @@ impl Image {
         frames
     }
 
-    /// Returns the variable at a data address of which `size` bytes are meant.
+    /// Returns the variable at a data address, for an access of `size` bytes.
     pub(crate) fn data_symbol(&self, address: u64, size: u64, paths: &Paths) -> Option<DataSymbol> {
         let variables = self.variables.get_or_init(|| Variables::index(&self.dwarf));
         match variables.at(&self.dwarf, address, size, false, paths) {
@@ -152,7 +152,7 @@ impl Image {
         self.objects.iter().map(|object| object.address..object.address.saturating_add(object.size))
     }
 
-    /// Returns how the value of an expression in a function is read.
+    /// Returns how to read the value of an expression in a function.
     pub(crate) fn form_of_expression(&self, function: (&str, u32), expression: &str, at: (u64, u64)) -> Option<Form> {
         let variables = self.variables.get_or_init(|| Variables::index(&self.dwarf));
         variables.form_of_expression(&self.dwarf, function, expression, at)
@@ -175,7 +175,7 @@ impl Image {
         variables.is_array(&self.dwarf, function, expression)
     }
 
-    /// Returns the size of the elements that an expression chooses from.
+    /// Returns the size of the elements that an expression selects from.
     pub(crate) fn element_size(&self, function: (&str, u32), expression: &str) -> Option<u64> {
         let variables = self.variables.get_or_init(|| Variables::index(&self.dwarf));
         variables.element_size(&self.dwarf, function, expression)
@@ -207,15 +207,14 @@ fn named(file: &object::File<'_>, kind: SymbolKind) -> Vec<Named> {
     symbols
 }
 
-/// Returns the symbol whose memory holds the address. Assembly code often has no size; then the nearest symbol below
-/// counts.
+/// Returns the symbol that contains the address. Assembly code often has no size; then the nearest symbol below counts.
 fn nearest(symbols: &[Named], address: u64) -> Option<&Named> {
     let after = symbols.partition_point(|symbol| symbol.address <= address);
     let symbol = symbols.get(after.checked_sub(1)?)?;
     (symbol.size == 0 || address - symbol.address < symbol.size).then_some(symbol)
 }
 
-/// Some compilers leave the namespaces of a variable to the linker's name of it.
+/// Adds the namespaces of a variable, which some compilers record only in its linker name.
 fn qualified(mut symbol: DataSymbol, entry: Option<&Named>) -> DataSymbol {
     let Some(entry) = entry.filter(|entry| entry.name.starts_with("_Z")) else { return symbol };
     let full = demangle(&entry.name);

@@ -1,4 +1,4 @@
-//! The type of an expression of the source, by the variables that its function can see.
+//! The type of a source expression, by the variables that its function can see.
 
 use gimli::{Dwarf, Reader as _};
 use rustc_hash::FxHashMap;
@@ -10,7 +10,7 @@ use crate::variables::{Located, Place, Units, reference};
 /// Where the functions of a program are described, by their names without scopes.
 pub(crate) type Functions = FxHashMap<String, Vec<(u64, Place)>>;
 
-/// Finds out types of expressions.
+/// Determines types of expressions.
 pub(crate) struct Scope<'a> {
     pub(crate) units: &'a Units,
     pub(crate) dwarf: &'a Dwarf<Bytes>,
@@ -20,17 +20,17 @@ pub(crate) struct Scope<'a> {
 
 /// A step from a value to a part of it.
 enum Part<'t> {
-    /// `.name` and `->name`: a pointer is followed if there is one.
+    /// `.name` and `->name`: follows a pointer if there is one.
     Member(&'t str),
     /// `[...]`
     Element,
 }
 
-/// What an expression is.
+/// The kind of an expression.
 pub(crate) enum Typed<'t> {
     /// A value of this type.
     Whole(Place),
-    /// The member of this name of the structure, which has some bits only.
+    /// The bit field of this name in the structure.
     Bits(Place, &'t str),
 }
 
@@ -60,8 +60,8 @@ impl Scope<'_> {
         (0..stars).try_fold(place, |place, _| self.pointee(place))
     }
 
-    /// Returns the type of the elements that an expression chooses from, when it follows a pointer to them, and none
-    /// after that.
+    /// Returns the type of the elements that an expression selects from, if it follows a pointer to them and none after
+    /// that.
     pub(crate) fn chosen_from(&self, function: &str, line: u32, expression: &str) -> Option<Place> {
         let open = expression.rfind('[')?;
         if expression[open..].contains("->") || expression.starts_with('*') {
@@ -89,8 +89,8 @@ impl Scope<'_> {
         before.max_by_key(|(begins, _)| *begins).map(|(_, place)| *place)
     }
 
-    /// Returns the type of a variable or parameter of a function. None when it has several of that name and different
-    /// types.
+    /// Returns the type of a variable or parameter of a function. Returns nothing if several of that name have
+    /// different types.
     fn local(&self, function: Place, wanted: &str) -> Option<Place> {
         let unit = self.units.unit(self.dwarf, function)?;
         let mut cursor = unit.entries_at_offset(function.offset).ok()?;
@@ -118,7 +118,7 @@ impl Scope<'_> {
         let simple = simple_name(wanted);
         let mut places = self.globals.iter().map(|variable| variable.place);
         let place = places.find(|place| self.name(*place).as_deref() == Some(simple))?;
-        // A variable in parts appears several times.
+        // A variable in parts occurs several times.
         if places.any(|other| other != place && self.name(other).as_deref() == Some(simple)) {
             return None;
         }
@@ -179,7 +179,7 @@ impl Scope<'_> {
     }
 }
 
-/// Returns the name of what a DIE describes, which may be at its declaration.
+/// Returns the name of what a DIE describes, which may be in its declaration.
 pub(crate) fn name(units: &Units, dwarf: &Dwarf<Bytes>, mut place: Place) -> Option<String> {
     for _ in 0..4 {
         let entry = units.entry(place)?;
@@ -199,7 +199,7 @@ fn simple_name(name: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name)
 }
 
-/// Returns how often an expression dereferences a pointer by stars, and the operand of the stars.
+/// Returns the number of leading stars of an expression, and their operand.
 fn stars(expression: &str) -> (usize, &str) {
     let chain = expression.trim_start_matches('*');
     let stars = expression.len() - chain.len();
@@ -207,7 +207,7 @@ fn stars(expression: &str) -> (usize, &str) {
     (stars, inner.filter(|inner| !inner.contains(['(', ')'])).unwrap_or(chain))
 }
 
-/// Takes a chain apart. None when there is anything else in it, such as a call.
+/// Splits a chain into its parts. Returns nothing if it contains anything else, such as a call.
 fn parse(chain: &str) -> Option<(&str, Vec<Part<'_>>)> {
     let word = |text: &str| {
         let is_part = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':';

@@ -27,21 +27,21 @@ pub enum Access {
     Call,
 }
 
-/// Longest expression that is worth showing as a name.
+/// Maximum length of an expression that is shown as a name.
 const LONGEST: usize = 60;
 
-/// The ends of the names of files that are sources.
+/// File extensions of sources.
 const ENDINGS: [&str; 32] = [
     "c", "cc", "cp", "cpp", "cxx", "c++", "h", "hh", "hp", "hpp", "hxx", "h++", "i", "ii", "inc", "inl", "ipp", "ixx",
     "tcc", "tpp", "txx", "def", "cppm", "m", "mm", "s", "l", "y", "ll", "yy", "in", "rs",
 ];
-/// No source is that large.
+/// Maximum size of a source file.
 const MOST: u64 = 64 << 20;
 
 /// Returns the lines of a source file, if it can be read. Invalid UTF-8 is replaced.
 ///
-/// The name is from the program, which can call any file its source (`#line 1 "/etc/passwd"`): only what has the name of a
-/// source is read, and quoted.
+/// The name comes from the program, which can name any file as its source (`#line 1 "/etc/passwd"`): only files with
+/// the name of a source are read and quoted.
 #[must_use]
 pub fn lines(file: &Path) -> Option<Vec<String>> {
     let found = std::fs::metadata(file).ok()?;
@@ -65,8 +65,8 @@ pub fn span(file: &str, line: &str, column: u32, access: Access) -> Option<Range
     spelling(file, line, column, access).map(|spelling| spelling.range)
 }
 
-/// Returns the text of the expression at the column: [`span`] as a person would say it, with a `*` where the source has
-/// a pointer but the memory behind it is meant.
+/// Returns the text of the expression at the column: [`span`], with a `*` where the source has a pointer but the memory
+/// behind it is meant.
 #[must_use]
 pub fn expression(file: &str, line: &str, column: u32, access: Access) -> Option<String> {
     let spelling = spelling(file, line, column, access)?;
