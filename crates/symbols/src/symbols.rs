@@ -263,15 +263,15 @@ impl Symbols {
         Some((name, form))
     }
 
-    /// Returns the size of the elements that an expression such as `table[i].next` chooses from, when it follows a
+    /// Returns the size of the elements that an expression such as `table[i].next` selects from, if it follows a
     /// pointer to them and none after that.
     #[must_use]
     pub fn element_size(&self, frame: &Frame, expression: &str) -> Option<u64> {
         self.executable.element_size((&frame.function, frame.line), expression)
     }
 
-    /// Returns the file's own address for an address relative to the load address of the executable, when it lies
-    /// inside. The two differ in programs that are not position independent: their files do not start at 0.
+    /// Converts an address relative to the executable's load address to the file's own address, if it lies inside. The
+    /// two differ in programs that are not position independent, whose files do not start at 0.
     fn in_executable(&self, address: u64) -> Option<u64> {
         let address = address.checked_add(self.executable.first)?;
         (address < self.executable.end).then_some(address)
@@ -284,7 +284,7 @@ impl Symbols {
 }
 
 /// Returns the first frame that is the user's own: not in a header of the system or of the compiler. Falls back to the
-/// innermost.
+/// innermost frame.
 #[must_use]
 pub fn own_frame(frames: &[Frame]) -> Option<usize> {
     let own = frames.iter().position(is_own);
@@ -297,7 +297,8 @@ pub fn is_own(frame: &Frame) -> bool {
     !frame.file.is_empty() && !is_system_file(&frame.file)
 }
 
-/// Returns true if a frame belongs to Rust's standard library, or to what the compiler puts between it and the program.
+/// Returns true if a frame belongs to Rust's standard library, or to code that the compiler inserts between it and the
+/// program.
 #[must_use]
 pub fn is_rust_library(frame: &Frame) -> bool {
     frame.file.starts_with("/rustc/") || frame.file.contains("/rustlib/src/") || frame.function == "__rust_try"

@@ -1,4 +1,4 @@
-//! Candidates as a report has them: names of memory, locks and functions, call stacks, places in the source.
+//! Candidates in the form of a report: names of memory, locks and functions, call stacks, places in the source.
 
 use super::access::Access;
 use super::candidates::{Candidate, Candidates, CommonMemory};
@@ -75,7 +75,8 @@ fn side(points_to: &PointsTo<'_>, access: &Access) -> Side {
     }
 }
 
-/// Returns true if executions see an access as what it is: not what libraries do, nor the end of memory.
+/// Returns true if executions show an access as it is: it is not made by a library, and does not end the lifetime of
+/// memory.
 fn is_instruction(points_to: &PointsTo<'_>, access: &Access) -> bool {
     let instance = &points_to.instances[access.instance];
     let code = points_to.program.function(instance.function).0;
@@ -88,7 +89,7 @@ fn is_instruction(points_to: &PointsTo<'_>, access: &Access) -> bool {
     is_access || is_copy
 }
 
-/// Returns how to speak of a base.
+/// Returns a name for a base.
 fn name(points_to: &PointsTo<'_>, base: &Base) -> String {
     let place = |id: InstanceId, at: u32| points_to.program.place(points_to.instances[id].function, at);
     match base {

@@ -4,7 +4,7 @@ use crate::pointer::{PointsTo, ThreadId};
 use crate::program::SourceLocation;
 use crate::race::access::Access;
 
-/// Says why. It is known already that they may.
+/// Returns the reason. The caller has established that they may.
 pub fn why(points_to: &PointsTo<'_>, first: &Access, second: &Access) -> String {
     let name = |thread: ThreadId| points_to.program.function_name(points_to.function_of(thread)).to_owned();
     if first.thread == second.thread {
