@@ -1,4 +1,4 @@
-//! Attributes and metadata of LLVM that the plugin asks for, looked up once per module.
+//! LLVM attributes and metadata that the plugin needs, looked up once per module.
 
 use crate::llvm::{FUNCTION, Module, Value, attribute_kind, llvm, metadata_kind};
 use crate::sys::core::*;
@@ -27,8 +27,8 @@ pub struct Kinds {
     pub no_merge: u32,
     /// `nocapture` (LLVM 19) or `captures` (LLVM 22).
     captures: u32,
-    /// Promises that no longer hold once a function calls hooks: an optimiser that runs later, at link time, would drop
-    /// or move calls because of them.
+    /// Attributes that no longer hold once a function calls hooks: a later optimiser, at link time, would drop or move
+    /// calls because of them.
     pub broken_promises: [u32; 3],
     /// Attributes of functions whose calls must not be copied.
     pub single_copy: [u32; 2],
@@ -44,7 +44,7 @@ pub struct Kinds {
 }
 
 impl Kinds {
-    /// Asks the host.
+    /// Looks them up in the host.
     pub fn new(module: Module) -> Self {
         let context = module.context();
         Self {
@@ -79,14 +79,14 @@ impl Kinds {
         call.call_attribute(FUNCTION, kind).is_some()
     }
 
-    /// Returns true if the callee keeps no way to reach the memory of this argument.
+    /// Returns true if the callee keeps no pointer to the memory of this argument.
     pub fn is_argument_forgotten(&self, call: Value, argument: u32) -> bool {
         let Some(attribute) = call.call_attribute(argument + 1, self.captures) else { return false };
         if cfg!(feature = "llvm19") {
             return true;
         }
-        // Four bits for the return value, four for everything else; the upper two of each concern provenance. A
-        // callee that only uses the address itself cannot pass the memory on.
+        // Four bits for the return value, four for everything else; the upper two of each concern provenance. A callee
+        // that only uses the address itself cannot pass the memory on.
         const PROVENANCE: u64 = 0xcc;
         llvm!(LLVMGetEnumAttributeValue(attribute)) & PROVENANCE == 0
     }

@@ -26,7 +26,7 @@ impl StringCall {
     }
 }
 
-/// Where such a function has what it works on, besides the first string: positions among the arguments.
+/// Positions of the other operands of such a function among its arguments.
 #[derive(Clone, Copy)]
 enum Others {
     Nothing,
@@ -63,7 +63,7 @@ pub fn string_call(call: Value, function: &str) -> Option<StringCall> {
         // They read the string to its end, whatever their result.
         "puts" | "fputs" | "fputs_unlocked" | "perror" => "strlen",
         "atol" | "atoll" => "atoi",
-        // What the optimiser turns `atoi` into.
+        // The optimiser turns `atoi` into these.
         "strtol" | "strtoll" | "isoc23_strtol" | "isoc23_strtoll" if is_decimal(call) => "atoi",
         "rindex" => "strrchr",
         "index" => "strchr",
@@ -83,7 +83,7 @@ pub fn string_call(call: Value, function: &str) -> Option<StringCall> {
     })
 }
 
-/// Returns true if a call of `strtol` reads a decimal number, and does not say where that ends.
+/// Returns true if a call of `strtol` reads a decimal number, and does not ask where it ends.
 fn is_decimal(call: Value) -> bool {
     call.argument_count() == 3
         && llvm!(LLVMIsNull(call.operand(1).0)) != 0

@@ -1,8 +1,8 @@
 //! A thin layer over LLVM's C API: copyable handles with methods instead of functions with raw pointers.
 //!
-//! Why these methods are safe to call although they are not marked unsafe: the handles come from the module that the
-//! host compiler passes to the plugin and are used only while its pass runs, on one thread. The plugin deletes only
-//! branches that it made itself, and does not keep their handles. LLVM's C API casts without checking in release
+//! These methods are safe to call although they are not marked unsafe: the handles come from the module that the host
+//! compiler passes to the plugin, and are used only while its pass runs, on one thread. The plugin deletes only
+//! branches that it created itself, and does not keep their handles. LLVM's C API casts without checking in release
 //! builds, so each method is called only for the kind of value that its documentation names.
 //!
 //! Rust binds functions when the plugin is loaded, before the host's version is checked. This module therefore calls
@@ -174,7 +174,7 @@ impl Module {
 }
 
 impl Type {
-    /// Returns what it is.
+    /// Returns its kind.
     pub fn kind(self) -> LLVMTypeKind {
         llvm!(LLVMGetTypeKind(self.0))
     }
@@ -231,7 +231,7 @@ impl Value {
     pub fn new(value: LLVMValueRef) -> Option<Self> {
         (!value.is_null()).then_some(Self(value))
     }
-    /// Returns what it is.
+    /// Returns its kind.
     pub fn kind(self) -> LLVMValueKind {
         llvm!(LLVMGetValueKind(self.0))
     }
@@ -312,7 +312,7 @@ impl Value {
 
     // Functions.
 
-    /// Gives a function, which must have none, bytes that are executed before everything else.
+    /// Adds bytes to a function without a prologue that are executed before everything else.
     pub fn set_prologue(self, data: Value) {
         if !llvm!(rh_has_prologue(self.0)) {
             llvm!(rh_set_prologue(self.0, data.0));
@@ -327,7 +327,8 @@ impl Value {
         (text, Text { data: data.cast(), length }.to_owned())
     }
 
-    /// Returns true if inline assembler can touch memory: it has instructions, and says so or has operands in memory.
+    /// Returns true if inline assembler can touch memory: it has instructions, and declares it or has operands in
+    /// memory.
     pub fn assembler_touches_memory(self) -> bool {
         let (text, constraints) = self.assembler();
         text.trim() != "" && (constraints.contains("{memory}") || constraints.contains('*'))
@@ -353,11 +354,11 @@ impl Value {
     pub fn add_attribute(self, context: LLVMContextRef, kind: u32) {
         llvm!(LLVMAddAttributeAtIndex(self.0, FUNCTION, LLVMCreateEnumAttribute(context, kind, 0)));
     }
-    /// Takes an attribute away from a function.
+    /// Removes an attribute from a function.
     pub fn remove_attribute(self, kind: u32) {
         llvm!(LLVMRemoveEnumAttributeAtIndex(self.0, FUNCTION, kind));
     }
-    /// Takes an attribute away from a call.
+    /// Removes an attribute from a call.
     pub fn remove_call_attribute(self, kind: u32) {
         llvm!(LLVMRemoveCallSiteEnumAttribute(self.0, FUNCTION, kind));
     }
@@ -384,11 +385,11 @@ impl Value {
     pub fn is_call(self) -> bool {
         matches!(self.opcode(), Some(LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke))
     }
-    /// Returns what a call calls.
+    /// Returns the callee of a call.
     pub fn callee(self) -> Value {
         Value(llvm!(LLVMGetCalledValue(self.0)))
     }
-    /// Returns the function that a call calls, when it is known.
+    /// Returns the called function, if it is known.
     pub fn callee_function(self) -> Option<Value> {
         let callee = self.callee();
         (callee.kind() == LLVMValueKind::LLVMFunctionValueKind).then_some(callee)
@@ -401,7 +402,7 @@ impl Value {
     pub fn argument_count(self) -> u32 {
         llvm!(LLVMGetNumArgOperands(self.0))
     }
-    /// Name of the intrinsic that a function is, without the types it is made for.
+    /// Returns the name of an intrinsic, without its type suffixes.
     pub fn intrinsic_name(self) -> Option<String> {
         let id = llvm!(LLVMGetIntrinsicID(self.0));
         (id != 0).then(|| {
@@ -410,7 +411,7 @@ impl Value {
             Text { data: data.cast(), length }.to_owned()
         })
     }
-    /// Returns an attribute of a call or of one of its arguments, whether it is on the call itself or on the callee.
+    /// Returns an attribute of a call or of one of its arguments, from the call itself or from the callee.
     pub fn call_attribute(self, index: c_uint, kind: u32) -> Option<LLVMAttributeRef> {
         let own = llvm!(LLVMGetCallSiteEnumAttribute(self.0, index, kind));
         let attribute = match self.callee_function() {
@@ -419,7 +420,7 @@ impl Value {
         };
         (!attribute.is_null()).then_some(attribute)
     }
-    /// Returns true if a call must be a tail call, and is therefore followed by the return.
+    /// Returns true if a call must be a tail call, so that the return follows it.
     pub fn is_must_tail(self) -> bool {
         self.opcode() == Some(LLVMOpcode::LLVMCall)
             && llvm!(LLVMGetTailCallKind(self.0)) == LLVMTailCallKind::LLVMTailCallKindMustTail
@@ -528,8 +529,8 @@ pub fn split_before(instruction: Value) -> Block {
     Block(llvm!(rh_split_before(instruction.0)))
 }
 
-/// Returns a copy of a block that leads where the block itself does, without the functions that it calls, all of which
-/// are hooks. What comes behind gets its values from either of them.
+/// Returns a copy of a block with the same successors, but without its calls, all of which are hooks. Later code gets
+/// its values from either of them.
 pub fn duplicate_without_hooks(block: Block) -> Block {
     Block(llvm!(rh_duplicate_without_hooks(block.0)))
 }
@@ -568,17 +569,18 @@ impl LoopCopy {
         Block(llvm!(LLVMValueAsBasicBlock(copied.0)))
     }
 
-    /// From now on control comes from the header of the loop, by `from`, to that of the copy.
+    /// Makes control pass from the loop's header, through `from`, to the copy's header.
     pub fn enter(&self, from: Block) {
         llvm!(rh_enter_copy(self.0, from.0));
     }
 
-    /// From now on control comes from the header of the copy, by `from`, to that of the loop.
+    /// Makes control pass from the copy's header, through `from`, to the loop's header.
     pub fn leave(&self, from: Block) {
         llvm!(rh_leave_copy(self.0, from.0));
     }
 
-    /// Adds phis, so that each value comes from the copy that control came from. These are all copies of one loop.
+    /// Adds phis, so that each value comes from the copy that control came from. The arguments must be all copies of
+    /// one loop.
     pub fn join(copies: Vec<Self>) {
         let copies: Vec<*mut c_void> = copies.into_iter().map(|copy| copy.0).collect();
         llvm!(rh_join_copies(copies.as_ptr(), copies.len()));

@@ -1,9 +1,9 @@
 //! Regions: consecutive accesses of one block, with nothing between them that another thread or the runtime could
 //! notice.
 //!
-//! Executions that track few accesses run most regions as the program was written: one subtraction counts all events
-//! of a region, and none is announced. The flag byte of the region's first site says whether they may. Every other
-//! execution takes the announced copy, and so does this one as soon as an event of the region needs attention.
+//! Executions that track few accesses run most regions as the program was written: one subtraction counts all events of
+//! a region, and none is announced. The flag byte of the region's first site says whether they may. Every other
+//! execution takes the announced copy, and so does this one if an event of the region needs attention.
 
 use std::ops::Range;
 
@@ -15,8 +15,8 @@ use crate::plan::Announcement;
 use crate::sys::core::*;
 use crate::sys::{LLVMOpcode as Opcode, LLVMTypeKind};
 
-/// Returns the regions of a function, as runs of its announcements. An access that no region may contain is in none,
-/// and neither is an access of a loop that is copied whole.
+/// Returns the regions of a function, as runs of its announcements. Accesses that no region may contain are in none,
+/// nor are those of a loop that is copied whole.
 pub fn find(
     announcements: &[Announcement],
     copied: &[CopiedLoop],
@@ -52,7 +52,7 @@ pub fn is_one_event(operation: &Operation) -> bool {
     }
 }
 
-/// Returns true if `to` comes behind `from` in the same block, and all between them can be there twice.
+/// Returns true if `to` comes after `from` in the same block, and everything between them can be duplicated.
 fn reaches(from: Value, to: Value, is_repeatable: &dyn Fn(Value) -> bool) -> bool {
     let mut at = from;
     loop {
@@ -75,7 +75,7 @@ pub fn is_repeatable(instruction: Value, kinds: &Kinds) -> bool {
         return false;
     }
     match instruction.opcode() {
-        // Only what the compiler itself knows: other code may have events.
+        // Only functions that the compiler knows: other code may have events.
         Some(Opcode::LLVMCall) => instruction.callee_function().is_some_and(|callee| {
             llvm!(LLVMGetIntrinsicID(callee.0)) != 0
                 && kinds.single_copy.iter().all(|&kind| !kinds.function_has(callee, kind))

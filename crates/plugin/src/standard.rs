@@ -1,12 +1,12 @@
 //! Places in the C++ library that are races by the letter of the memory model, but are not the user's bugs.
 //!
-//! They are in headers, so they are compiled with the user's code. They are known by the functions that debug
-//! information names; the wrappers always ask for it.
+//! They are in headers, so they are compiled with the user's code. They are recognised by the function names in debug
+//! information, which the wrappers always request.
 
 use crate::llvm::Value;
 
-/// `std::ctype<char>::narrow(char, char)` caches its results in a table of bytes. Several threads may fill it in, and
-/// all of them write the same values.
+/// `std::ctype<char>::narrow(char, char)` caches its results in a table of bytes. Several threads may fill it in, all
+/// with the same values.
 const NARROW: &str = "_ZNKSt5ctypeIcE6narrowEcc";
 
 /// Returns true if this access of one byte belongs to a table that several threads fill in with the same values.

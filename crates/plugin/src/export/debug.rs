@@ -11,7 +11,7 @@ use crate::sys::core::*;
 use crate::sys::debuginfo::*;
 use crate::sys::prelude::*;
 
-/// What already has a number.
+/// Objects that already have a number.
 #[derive(Default)]
 pub struct Interned {
     locations: FxHashMap<Metadata, ir::LocationId>,
@@ -55,7 +55,7 @@ pub fn named_values(function: Value) -> Vec<NamedValue> {
 impl Exporter<'_> {
     /// Number of a location.
     pub fn location(&mut self, location: Metadata) -> ir::LocationId {
-        // Outer locations get their numbers before inner ones; a loop, because the chains can be long.
+        // Outer locations get their numbers before inner ones; this is a loop because chains can be long.
         let mut chain = vec![location];
         while let Some(outer) = chain.last().and_then(|inner| inner.inlined_at()) {
             if self.debug.locations.contains_key(&outer) {

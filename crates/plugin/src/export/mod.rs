@@ -122,8 +122,8 @@ impl Exporter<'_> {
         ir::SymbolKind::Function { defined: !function.is_declaration(), attributes }
     }
 
-    /// Returns true if a call in the function passes a structure by value among variable arguments: no parameter shows
-    /// that.
+    /// Returns true if a call in the function passes a structure by value among variable arguments, which no parameter
+    /// shows.
     fn passes_structures(&self, function: Value) -> bool {
         let calls =
             function.blocks().flat_map(|block| block.instructions()).filter(|instruction| instruction.is_call());
@@ -218,7 +218,7 @@ impl Exporter<'_> {
     }
 }
 
-/// Returns true if the loader runs what is in a section, before or after `main`.
+/// Returns true if the loader runs the contents of a section, before or after `main`.
 fn is_entry_section(section: &str) -> bool {
     const LISTS: [&str; 5] = [".preinit_array", ".init_array", ".fini_array", ".ctors", ".dtors"];
     matches!(section, ".init" | ".fini") || LISTS.iter().any(|list| section.starts_with(list))
