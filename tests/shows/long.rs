@@ -126,7 +126,7 @@ fn ticks_of(file: &str, times: usize) -> Duration {
     TICK * ticks
 }
 
-/// Memory of this process and its descendants in KiB, each page once.
+/// Returns the memory of this process and its descendants in KiB, each page once.
 fn memory_of_all() -> u64 {
     let own = std::process::id();
     let entries = std::fs::read_dir("/proc").into_iter().flatten().filter_map(|entry| {
@@ -146,7 +146,7 @@ fn memory_of_all() -> u64 {
     family.into_iter().filter_map(proportional).sum()
 }
 
-/// Memory of a process in KiB; what it shares with others counts by its share.
+/// Returns the memory of a process in KiB; what it shares with others counts by its share.
 fn proportional(pid: u32) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;

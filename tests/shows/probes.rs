@@ -347,7 +347,7 @@ fn wait(child: &mut Child) -> Option<Option<i32>> {
     }
 }
 
-/// Processes that still run a while after the command has ended.
+/// Returns the processes that still run a while after the command has ended.
 fn left_behind(mark: &str) -> Vec<u32> {
     let mut left = Vec::new();
     for _ in 0..40 {

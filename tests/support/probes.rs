@@ -127,7 +127,7 @@ pub struct Probe {
 type Words = Vec<(String, String)>;
 
 impl Probe {
-    /// Kinds that are true; nothing for a correct program.
+    /// Returns the kinds that are true; nothing for a correct program.
     #[must_use]
     pub fn kinds(&self) -> Vec<&str> {
         match &self.truth {

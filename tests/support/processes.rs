@@ -16,7 +16,7 @@ fn all() -> impl Iterator<Item = u32> {
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
 }
 
-/// Processes whose program is this file, also after it was deleted. Zombies have no program.
+/// Returns the processes whose program is this file, also after it was deleted. Zombies have no program.
 #[must_use]
 pub fn running(program: &Path) -> Vec<u32> {
     all()
@@ -27,7 +27,7 @@ pub fn running(program: &Path) -> Vec<u32> {
         .collect()
 }
 
-/// Processes that were started with this variable in their environment, whatever program they run now.
+/// Returns the processes that were started with this variable in their environment, whatever program they run now.
 #[must_use]
 pub fn marked(variable: &str, value: &str) -> Vec<u32> {
     let mark = format!("{variable}={value}");

@@ -305,7 +305,7 @@ impl Store {
     }
 }
 
-/// Hash of the compiler plugins that belong to the command.
+/// Returns the hash of the compiler plugins that belong to the command.
 fn plugins() -> u64 {
     let program = tool::path();
     let library = program.ancestors().nth(2).unwrap_or(&program).join("lib/racehunter");

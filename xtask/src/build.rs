@@ -254,7 +254,7 @@ fn run_ar(words: &[String]) -> Result<()> {
     shell("ar", &words).done()
 }
 
-/// Symbols that the program's shared libraries must find in the executable.
+/// Returns the symbols that the program's shared libraries must find in the executable.
 fn exported_symbols(object: &Path) -> Result<Vec<String>> {
     let data = fs::read(object)?;
     let file = object::File::parse(&*data)?;

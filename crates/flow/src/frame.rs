@@ -275,7 +275,7 @@ fn case(function: &Function, at: u32, value: u64) -> Result<BlockId, Lost> {
     Ok(chosen)
 }
 
-/// Bits of an integer operand, if they are at most 64.
+/// Returns the bits of an integer operand, if they are at most 64.
 fn bits(function: &Function, operand: &Operand) -> Option<u32> {
     let ty = match operand {
         Operand::Instruction(InstructionId(id)) => function.instructions.get(*id as usize)?.ty,

@@ -186,7 +186,7 @@ impl Routine {
         routine
     }
 
-    /// Values of an activation: results of instructions, and parameters.
+    /// Returns the values of an activation: results of instructions, and parameters.
     pub(crate) fn values(&self) -> usize {
         self.steps.len() + self.parameters
     }

@@ -252,13 +252,13 @@ impl Module {
         std::iter::successors(at(innermost), move |location| at(location.inlined_at?))
     }
 
-    /// Path of a file.
+    /// Returns the path of a file.
     #[must_use]
     pub fn file(&self, file: FileId) -> &str {
         self.files.get(file.0 as usize).map_or("", String::as_str)
     }
 
-    /// Name of the function that a location belongs to, as the source has it.
+    /// Returns the name of the function that a location belongs to, as the source has it.
     #[must_use]
     pub fn location_function(&self, location: &Location) -> &str {
         self.names.get(location.function as usize).map_or("", String::as_str)
@@ -276,7 +276,7 @@ impl Module {
         self.symbols.get(symbol.0 as usize)
     }
 
-    /// Name of a function for the linker.
+    /// Returns the name of a function for the linker.
     #[must_use]
     pub fn function_name(&self, function: &Function) -> &str {
         self.symbol(function.symbol).map_or("", |symbol| symbol.name.as_str())

@@ -192,7 +192,7 @@ impl Turn {
         self.length
     }
 
-    /// Event with which it began.
+    /// Returns the event with which it began.
     #[must_use]
     pub const fn began(&self) -> EventNumber {
         self.began

@@ -149,7 +149,7 @@ impl VirtualTime {
         self.now
     }
 
-    /// Nanoseconds for which the processor was busy.
+    /// Returns the nanoseconds for which the processor was busy.
     #[must_use]
     pub const fn used(&self) -> u64 {
         self.used

@@ -643,7 +643,7 @@ fn range_hook(access: Access) -> &'static CStr {
     }
 }
 
-/// Metadata for a branch whose second target is hardly ever taken.
+/// Returns the metadata for a branch whose second target is hardly ever taken.
 fn branch_weights(context: LLVMContextRef, types: &Types) -> LLVMValueRef {
     let name = "branch_weights";
     let weight = |value: u64| llvm!(LLVMValueAsMetadata(LLVMConstInt(types.i32.0, value, 0)));

@@ -159,15 +159,15 @@ impl Module {
     pub fn is_for_executable(self) -> bool {
         llvm!(rh_is_for_executable(self.0))
     }
-    /// Bytes that a store of this type writes; 0 for types without size.
+    /// Returns the bytes that a store of this type writes; 0 for types without size.
     pub fn store_size(self, ty: Type) -> u64 {
         if ty.is_sized() { llvm!(LLVMStoreSizeOfType(self.layout(), ty.0)) } else { 0 }
     }
-    /// Distance of two neighbours of this type in an array; 0 for types without size.
+    /// Returns the distance of two neighbours of this type in an array; 0 for types without size.
     pub fn stride(self, ty: Type) -> u64 {
         if ty.is_sized() { llvm!(LLVMABISizeOfType(self.layout(), ty.0)) } else { 0 }
     }
-    /// Offset of a field of a structure type.
+    /// Returns the offset of a field of a structure type.
     pub fn field_offset(self, structure: Type, field: u32) -> u64 {
         llvm!(LLVMOffsetOfElement(self.layout(), structure.0, field))
     }
@@ -194,19 +194,19 @@ impl Type {
     pub fn is_integer(self) -> bool {
         self.kind() == LLVMTypeKind::LLVMIntegerTypeKind
     }
-    /// Bits of an integer type.
+    /// Returns the bits of an integer type.
     pub fn integer_bits(self) -> u32 {
         llvm!(LLVMGetIntTypeWidth(self.0))
     }
-    /// Element of an array or vector type.
+    /// Returns the element of an array or vector type.
     pub fn element(self) -> Type {
         Type(llvm!(LLVMGetElementType(self.0)))
     }
-    /// Lanes of a vector type with a fixed number of them.
+    /// Returns the lanes of a vector type with a fixed number of them.
     pub fn lanes(self) -> Option<u32> {
         (self.kind() == LLVMTypeKind::LLVMVectorTypeKind).then(|| llvm!(LLVMGetVectorSize(self.0)))
     }
-    /// Type of a field of a structure type.
+    /// Returns the type of a field of a structure type.
     pub fn field(self, index: u32) -> Type {
         Type(llvm!(LLVMStructGetTypeAtIndex(self.0, index)))
     }
@@ -239,13 +239,13 @@ impl Value {
     pub fn ty(self) -> Type {
         Type(llvm!(LLVMTypeOf(self.0)))
     }
-    /// Name of a global.
+    /// Returns the name of a global.
     pub fn name(self) -> String {
         let mut length = 0;
         let data = llvm!(LLVMGetValueName2(self.0, &mut length));
         Text { data: data.cast(), length }.to_owned()
     }
-    /// Section that the source asks for, of a function or variable; empty when it asks for none.
+    /// Returns the section that the source asks for, of a function or variable; empty when it asks for none.
     pub fn section(self) -> String {
         let data = llvm!(LLVMGetSection(self.0));
         if data.is_null() {
@@ -259,7 +259,7 @@ impl Value {
         // Not by `kind`, which calls some rare constants instructions.
         (!llvm!(LLVMIsAInstruction(self.0)).is_null()).then(|| llvm!(LLVMGetInstructionOpcode(self.0)))
     }
-    /// Number of operands of an instruction or constant.
+    /// Returns the number of operands of an instruction or constant.
     pub fn operand_count(self) -> u32 {
         llvm!(LLVMGetNumOperands(self.0)).unsigned_abs()
     }
@@ -300,7 +300,7 @@ impl Value {
     pub fn location(self) -> Option<Metadata> {
         Metadata::new(llvm!(LLVMInstructionGetDebugLoc(self.0)))
     }
-    /// Metadata of an instruction, by kind.
+    /// Returns the metadata of an instruction, by kind.
     pub fn metadata(self, kind: u32) -> Option<Value> {
         Value::new(llvm!(LLVMGetMetadata(self.0, kind)))
     }
@@ -398,7 +398,7 @@ impl Value {
     pub fn callee_intrinsic(self) -> bool {
         self.is_call() && self.callee_function().is_some_and(|callee| llvm!(LLVMGetIntrinsicID(callee.0)) != 0)
     }
-    /// Number of arguments of a call.
+    /// Returns the number of arguments of a call.
     pub fn argument_count(self) -> u32 {
         llvm!(LLVMGetNumArgOperands(self.0))
     }
@@ -444,7 +444,7 @@ impl Value {
     pub fn case_value(self, successor: u32) -> Value {
         Value(llvm!(rh_case_value(self.0, successor)))
     }
-    /// Type that a GEP computes with.
+    /// Returns the type that a GEP computes with.
     pub fn source_element_type(self) -> Type {
         Type(llvm!(LLVMGetGEPSourceElementType(self.0)))
     }
@@ -455,15 +455,15 @@ impl Metadata {
     pub fn new(metadata: LLVMMetadataRef) -> Option<Self> {
         (!metadata.is_null()).then_some(Self(metadata))
     }
-    /// Line of a location.
+    /// Returns the line of a location.
     pub fn line(self) -> u32 {
         llvm!(LLVMDILocationGetLine(self.0))
     }
-    /// Column of a location.
+    /// Returns the column of a location.
     pub fn column(self) -> u32 {
         llvm!(LLVMDILocationGetColumn(self.0))
     }
-    /// Scope of a location.
+    /// Returns the scope of a location.
     pub fn scope(self) -> Metadata {
         Metadata(llvm!(LLVMDILocationGetScope(self.0)))
     }
@@ -471,19 +471,19 @@ impl Metadata {
     pub fn inlined_at(self) -> Option<Metadata> {
         Metadata::new(llvm!(LLVMDILocationGetInlinedAt(self.0)))
     }
-    /// Line at which a subprogram begins.
+    /// Returns the line at which a subprogram begins.
     pub fn subprogram_line(self) -> u32 {
         llvm!(LLVMDISubprogramGetLine(self.0))
     }
-    /// Name of the function that a scope belongs to; `linkage` asks for its symbol.
+    /// Returns the name of the function that a scope belongs to; `linkage` asks for its symbol.
     pub fn scope_function(self, linkage: bool) -> String {
         llvm!(rh_scope_function(self.0, linkage)).to_owned()
     }
-    /// Path of the file of a scope: directory and name.
+    /// Returns the path of the file of a scope: directory and name.
     pub fn scope_file(self) -> Option<(String, String)> {
         Self::file_path(llvm!(LLVMDIScopeGetFile(self.0)))
     }
-    /// Path of the file of a variable: directory and name.
+    /// Returns the path of the file of a variable: directory and name.
     pub fn variable_file(self) -> Option<(String, String)> {
         Self::file_path(llvm!(LLVMDIVariableGetFile(self.0)))
     }
@@ -497,15 +497,15 @@ impl Metadata {
         let text = |data: *const c_char, length: c_uint| Text { data: data.cast(), length: length as usize }.to_owned();
         Some((text(directory_data, directory), text(name_data, name)))
     }
-    /// Name of a variable.
+    /// Returns the name of a variable.
     pub fn variable_name(self) -> String {
         llvm!(rh_variable_name(self.0)).to_owned()
     }
-    /// Name of a variable's type, or of the type that it points to.
+    /// Returns the name of a variable's type, or of the type that it points to.
     pub fn variable_type(self) -> String {
         llvm!(rh_variable_type(self.0)).to_owned()
     }
-    /// Line of a variable's declaration.
+    /// Returns the line of a variable's declaration.
     pub fn variable_line(self) -> u32 {
         llvm!(LLVMDIVariableGetLine(self.0))
     }

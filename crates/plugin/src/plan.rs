@@ -91,7 +91,7 @@ impl Plan {
         plan
     }
 
-    /// Number of an instruction, or of a function's entry.
+    /// Returns the number of an instruction, or of a function's entry.
     pub fn site(&self, value: Value) -> Option<u32> {
         self.sites.get(&value).copied()
     }

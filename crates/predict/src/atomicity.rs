@@ -78,7 +78,7 @@ fn needs_not(index: &Index<'_>, checker: &Checker<'_, '_>, done: EventId, next: 
     checker.cones.of(thread, position)[other] <= end
 }
 
-/// Accesses that follow each other on one shared location within a block.
+/// Returns the accesses that follow each other on one shared location within a block.
 fn pairs_of_blocks(index: &Index<'_>) -> Vec<(EventId, EventId)> {
     let trace = index.trace;
     let mut pairs = Vec::new();

@@ -55,7 +55,7 @@ impl Cut {
         self.marked[thread].get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
     }
 
-    /// Number of events that are not frozen.
+    /// Returns the number of events that are not frozen.
     pub(crate) fn size(&self) -> usize {
         self.low.iter().zip(&self.high).map(|(low, high)| (high - low) as usize).sum()
     }

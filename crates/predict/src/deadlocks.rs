@@ -108,7 +108,7 @@ pub(crate) fn cases(index: &Index<'_>, attempts: usize) -> Vec<Case> {
     cases
 }
 
-/// Threads that are joined by a thread that holds a lock or is itself joined.
+/// Returns the threads that are joined by a thread that holds a lock or is itself joined.
 fn awaited(index: &Index<'_>) -> Vec<bool> {
     let trace = index.trace;
     let mut awaited = vec![false; index.threads()];

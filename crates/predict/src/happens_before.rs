@@ -13,7 +13,8 @@
 use crate::index::{Index, NONE};
 use racehunter_trace::{EventId, Op, Subject};
 
-/// Pairs of accesses that the trace shows to race: each access with the last conflicting one of each other thread.
+/// Returns the pairs of accesses that the trace shows to race: each access with the last conflicting one of each other
+/// thread.
 #[must_use]
 pub fn happens_before(index: &Index<'_>) -> Vec<(EventId, EventId)> {
     let mut pass = Pass::new(index);

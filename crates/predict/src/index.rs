@@ -95,7 +95,7 @@ impl<'t> Index<'t> {
         Ok(index)
     }
 
-    /// Number of threads.
+    /// Returns the number of threads.
     pub(crate) fn threads(&self) -> usize {
         self.events.len()
     }

@@ -51,7 +51,7 @@ impl Tail {
         self.runs.iter().flat_map(|&(first, length)| first..first + length)
     }
 
-    /// Number of events.
+    /// Returns the number of events.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -85,7 +85,7 @@ impl Witness {
         (0..self.frozen).chain(self.tail.iter())
     }
 
-    /// Number of events.
+    /// Returns the number of events.
     #[must_use]
     pub fn len(&self) -> usize {
         self.frozen as usize + self.tail.len()

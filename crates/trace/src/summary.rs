@@ -56,7 +56,7 @@ impl Summary {
         summary
     }
 
-    /// Objects of a kind.
+    /// Returns the objects of a kind.
     #[must_use]
     pub fn objects_of(&self, subject: Subject) -> u64 {
         self.objects[subject as usize]

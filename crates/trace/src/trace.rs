@@ -143,7 +143,7 @@ impl Event {
 }
 
 impl Trace {
-    /// Number of events.
+    /// Returns the number of events.
     #[must_use]
     pub fn len(&self) -> usize {
         self.thread.len()
@@ -218,7 +218,7 @@ impl Trace {
         counts
     }
 
-    /// Names of the threads, by number.
+    /// Returns the names of the threads, by number.
     #[must_use]
     pub fn threads(&self) -> &[String] {
         &self.threads
@@ -230,7 +230,7 @@ impl Trace {
         &self.objects
     }
 
-    /// Names of the sites, by number.
+    /// Returns the names of the sites, by number.
     #[must_use]
     pub fn sites(&self) -> &[String] {
         &self.sites

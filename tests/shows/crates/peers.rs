@@ -223,7 +223,7 @@ fn counted(line: &str) -> Option<(u64, Duration)> {
     Some((executions.parse().ok()?, Duration::from_micros(micros.parse().ok()?)))
 }
 
-/// Lines of the source that are there for one tool.
+/// Returns the lines of the source that are there for one tool.
 fn marked(source: &str, tool: &str) -> usize {
     source.lines().filter(|line| line.trim_end().ends_with(&format!("// {tool}"))).count()
 }

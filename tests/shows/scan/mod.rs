@@ -166,8 +166,8 @@ fn tasks(directory: &Path) -> Result<Vec<Task>, String> {
     Ok(all)
 }
 
-/// Programs with threads that have a label. A label applies to its line: a program has a race if one of its lines
-/// has, and none that is known if there are only lines without.
+/// Returns the programs with threads that have a label. A label applies to its line: a program has a race if one of its
+/// lines has, and none that is known if there are only lines without.
 fn labelled(directory: &Path, cflags: Option<&String>) -> Result<Vec<Task>, String> {
     let mut all = Vec::new();
     let mut work = vec![directory.to_path_buf()];

@@ -38,7 +38,7 @@ pub(super) fn check() -> Result<Vec<String>> {
     Ok(wrong)
 }
 
-/// Dependencies that do not point to an earlier entry.
+/// Returns the dependencies that do not point to an earlier entry.
 fn order(map: &[Entry]) -> Vec<String> {
     let mut wrong = Vec::new();
     for (at, Entry { name, on }) in map.iter().enumerate() {

@@ -53,7 +53,7 @@ pub fn named_values(function: Value) -> Vec<NamedValue> {
 }
 
 impl Exporter<'_> {
-    /// Number of a location.
+    /// Returns the number of a location.
     pub fn location(&mut self, location: Metadata) -> ir::LocationId {
         // Outer locations get their numbers before inner ones; this is a loop because chains can be long.
         let mut chain = vec![location];
@@ -115,7 +115,7 @@ impl Exporter<'_> {
         })
     }
 
-    /// Number of a variable as the source declares it.
+    /// Returns the number of a variable as the source declares it.
     pub fn declaration(&mut self, variable: Metadata) -> ir::DeclarationId {
         if let Some(&known) = self.debug.declarations.get(&variable) {
             return known;

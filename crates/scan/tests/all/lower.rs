@@ -483,7 +483,7 @@ impl Lowering {
         self.begin(after);
     }
 
-    /// Phis for all registers, which have one way so far; where they begin.
+    /// Returns the phis for all registers, which have one way so far; where they begin.
     fn phis(&mut self, values: &Registers, from: Label) -> usize {
         let first = self.instructions.len();
         for number in 0..REGISTERS {

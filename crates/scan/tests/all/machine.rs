@@ -445,7 +445,7 @@ fn finish(state: &mut State, thread: usize, result: i64) {
     frame.at += 1;
 }
 
-/// Memory that nobody has yet. Its number depends on nothing that other threads do.
+/// Returns the memory that nobody has yet. Its number depends on nothing that other threads do.
 fn make(state: &mut State, thread: usize, bytes: u64) -> i64 {
     let made = &mut state.threads[thread].made;
     *made += 1;

@@ -84,7 +84,7 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
         }
     }
 
-    /// Number of blocks of events.
+    /// Returns the number of blocks of events.
     #[must_use]
     pub fn blocks(&self) -> usize {
         self.blocks.len()

@@ -217,7 +217,7 @@ pub fn shown(trace: &Trace) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// Pairs of accesses that conflict.
+/// Returns the pairs of accesses that conflict.
 pub fn conflicts(trace: &Trace) -> Vec<(EventId, EventId)> {
     let len = trace.len() as EventId;
     (0..len)

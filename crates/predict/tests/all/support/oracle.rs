@@ -266,7 +266,7 @@ impl<'t> Oracle<'t> {
         next.iter().all(|&id| self.is_next(&state, id)) && self.is_correct(&state, rules, next)
     }
 
-    /// Pairs of accesses that some correct reordering leaves about to happen together.
+    /// Returns the pairs of accesses that some correct reordering leaves about to happen together.
     pub fn races(&self, rules: &Rules) -> BTreeSet<(EventId, EventId)> {
         let conflicts = super::conflicts(self.trace);
         let mut races = BTreeSet::new();
