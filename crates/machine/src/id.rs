@@ -1,9 +1,9 @@
-//! Who owns something.
+//! Owners of objects.
 
 use racehunter_abi::ThreadId;
 
-/// The thread that has something, or no thread. Memory of zeroes is "no thread", and so it is logged: 0, or the number
-/// of the thread + 1.
+/// The thread that owns something, or no thread. Zeroed memory means "no thread"; records contain 0, or the number of
+/// the thread + 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Owner(u32);
@@ -12,7 +12,7 @@ impl Owner {
     /// No thread.
     pub const NONE: Self = Self(0);
 
-    /// Returns this thread.
+    /// Returns this thread as owner.
     #[inline]
     #[must_use]
     pub const fn of(thread: ThreadId) -> Self {
@@ -43,7 +43,7 @@ impl Owner {
         self.0 == 0
     }
 
-    /// Returns the form in which records have it.
+    /// Returns the form that records use.
     #[inline]
     #[must_use]
     pub const fn logged(self) -> u32 {
