@@ -1,7 +1,7 @@
 //! The writes that can change what the necessary reads of a cut see.
 //!
-//! They are collected from the cut, not looked up among all writes of the trace: a question costs as much as its cut is
-//! large, however long the trace is.
+//! They are collected from the cut rather than looked up among all writes of the trace: the cost of a question depends
+//! on the size of its cut, not on the length of the trace.
 
 use crate::cut::Cut;
 use crate::index::Index;
