@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Default numbers of seeds, and of executions for each.
+/// Default number of seeds.
 const SEEDS: u64 = 20;
 const RUNS: u64 = 2000;
 /// Analyses that are compared.
@@ -34,11 +34,11 @@ pub struct Case {
     pub source: PathBuf,
     /// The kind of its bug.
     pub kind: String,
-    /// What is to be defined as `N`.
+    /// The value of the macro `N`.
     pub size: Option<String>,
 }
 
-/// What there is to do.
+/// The work to do.
 struct Work<'a> {
     seeds: u64,
     runs: u64,
@@ -46,7 +46,7 @@ struct Work<'a> {
     names: Vec<&'a str>,
 }
 
-/// Prints the table; says whether `auto` found everything with every seed.
+/// Prints the table; returns true if `auto` found everything with every seed.
 pub fn show(words: &[&str]) -> Result<bool, String> {
     let work = Work::of(words)?;
     let wanted = |case: &Case| work.names.is_empty() || work.names.iter().any(|name| case.name.contains(name));

@@ -1,8 +1,8 @@
-//! Tables that are printed row by row, while the rest is still being worked out.
+//! Tables that are printed row by row, while the rest is still being computed.
 
 use std::time::Duration;
 
-/// Where the text of a column stands.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     Left,
@@ -48,7 +48,7 @@ pub fn thousands(number: u64) -> String {
     groups.join(",")
 }
 
-/// Returns a time, in words.
+/// Formats a time.
 pub fn time(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 60.. => format!("{} m {:02} s", seconds / 60, seconds % 60),
@@ -57,7 +57,7 @@ pub fn time(time: Duration) -> String {
     }
 }
 
-/// Returns one value per backend, in few words: only one of them where they are all the same.
+/// Joins one value per backend; equal values are shown once.
 pub fn together(values: &[String]) -> String {
     match values {
         [first, rest @ ..] if rest.iter().all(|other| other == first) => first.clone(),

@@ -141,14 +141,14 @@ pub struct Hunted {
     pub findings: Vec<Finding>,
     /// The bounds, in order.
     pub bounds: Vec<Bound>,
-    /// The summary, if it came so far.
+    /// The summary, if there is one.
     pub summary: Option<Summary>,
-    /// All lines without what may differ from one run to the next.
+    /// All lines without the fields that may differ between runs.
     pub repeatable: Vec<Value>,
 }
 
 impl Hunted {
-    /// Reads what a hunt wrote.
+    /// Parses the output of a hunt.
     #[track_caller]
     #[must_use]
     pub fn new(ended: Ended) -> Self {
@@ -200,7 +200,7 @@ impl Hunted {
             .collect()
     }
 
-    /// Returns the finding of a kind that has a site at this line of a file with this name.
+    /// Returns the finding of a kind with a site at this line of a file with this name.
     #[must_use]
     pub fn at(&self, kind: &str, file: &str, line: u32) -> Option<&Finding> {
         let here = |site: &Site| site.file.ends_with(file) && site.line == line;

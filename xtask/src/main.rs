@@ -1,8 +1,8 @@
 //! The commands for developers: `cargo xtask
 //! build|install|dist|demo|demo-rust|test|architecture|browser|targets|probes|chaos|real|oracle|bench`.
 //!
-//! This program installs everything that the project needs beyond a Rust toolchain and a C compiler, or names it in
-//! one line where that is not possible. See [`packages`] for the list, and [`build`] for how the parts fit together.
+//! This program installs everything that the project needs beyond a Rust toolchain and a C compiler, or names it in one
+//! line if that is not possible. See [`packages`] for the list, and [`build`] for how the parts fit together.
 #![forbid(unsafe_code)]
 
 mod architecture;
@@ -126,7 +126,7 @@ fn install() -> Result<()> {
     Ok(())
 }
 
-/// What the end-to-end tests assert, as a table.
+/// Prints what the end-to-end tests assert, as a table.
 fn show(words: &[&str]) -> Result<()> {
     let kit = Kit::build()?;
     let mut arguments = vec!["run", "--quiet", "--release", "--package", "racehunter-e2e", "--"];
@@ -136,8 +136,8 @@ fn show(words: &[&str]) -> Result<()> {
     if status == Some(0) { Ok(()) } else { std::process::exit(1) }
 }
 
-/// The tests that compare prediction and static analysis with enumeration, on many more traces and programs than in CI. Each
-/// prints how much it found of what enumeration finds, and fails at the first false result.
+/// Runs the tests that compare prediction and static analysis with enumeration, on many more traces and programs than
+/// in CI. Each prints how much of what enumeration finds it found, and fails at the first false result.
 fn oracle(options: &[&str]) -> Result<()> {
     let (mut traces, mut programs) = ("1000000", "100000");
     for option in options.chunks(2) {

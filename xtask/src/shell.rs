@@ -17,7 +17,7 @@ pub fn root() -> PathBuf {
     manifest.parent().map_or_else(|| PathBuf::from("."), PathBuf::from)
 }
 
-/// Returns where cargo puts what it builds.
+/// Returns the build directory of cargo.
 pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |path| root().join(path))
 }
@@ -56,12 +56,12 @@ impl Shell {
         Ok(self.command.status().with_context(|| format!("cannot run `{}`", self.name))?.code())
     }
 
-    /// Runs it without output, and returns whether it succeeded.
+    /// Runs it without output, and returns true if it succeeded.
     pub fn succeeds(mut self) -> bool {
         self.command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
     }
 
-    /// Runs it and returns what it writes; fails unless it succeeds.
+    /// Runs it and returns its output; fails unless it succeeds.
     pub fn output(mut self) -> Result<String> {
         let output =
             self.command.stderr(Stdio::inherit()).output().with_context(|| format!("cannot run `{}`", self.name))?;

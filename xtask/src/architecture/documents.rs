@@ -1,4 +1,4 @@
-//! Links, paths and commands of the documents lead somewhere.
+//! Checks that links, paths and commands in the documents exist.
 
 use super::{files, name, read};
 use crate::USAGE;
@@ -14,7 +14,7 @@ pub(super) fn check() -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     let mut headings = HashMap::new();
     let mut commands = commands(&read(&root().join("crates/cli/src/arguments.rs"))?);
-    // Under gdb there are others.
+    // There are further commands under gdb.
     let debugger = read(&root().join("crates/hunter/src/commands.py"))?;
     commands.extend(debugger.lines().flat_map(|line| after(line, "racehunter ")).map(str::to_owned));
     for file in documents()? {
@@ -52,7 +52,7 @@ pub(super) fn check() -> Result<Vec<String>> {
     Ok(wrong)
 }
 
-/// Returns why a path leads nowhere: `FILE`, `FILE:LINE`, or `FILE#WORD` for a word in the file.
+/// Returns why a path does not exist: `FILE`, `FILE:LINE`, or `FILE#WORD` for a word in the file.
 fn missing(path: &str) -> Result<Option<String>> {
     let (file, word) = path.split_once('#').unwrap_or((path, ""));
     let file = file.split(':').next().unwrap_or(file);
@@ -77,7 +77,7 @@ fn links(line: &str) -> impl Iterator<Item = &str> {
     line.split("](").skip(1).filter_map(|rest| rest.split(')').next())
 }
 
-/// Returns what stands between backticks in a line.
+/// Returns the texts between backticks in a line.
 fn quoted(line: &str) -> impl Iterator<Item = &str> {
     line.split('`').skip(1).step_by(2)
 }
@@ -89,7 +89,7 @@ fn after<'a>(line: &'a str, text: &'a str) -> impl Iterator<Item = &'a str> {
     line.split(text).skip(1).map(word).filter(|word| !word.is_empty())
 }
 
-/// Returns why a link leads nowhere.
+/// Returns why a link is broken.
 fn broken(file: &Path, link: &str, headings: &mut HashMap<PathBuf, Vec<String>>) -> Result<Option<String>> {
     if link.contains("://") || link.starts_with("mailto:") {
         return Ok(None);

@@ -1,7 +1,7 @@
-//! Who depends on whom: the code map of ARCHITECTURE.md, compared with the manifests.
+//! Dependencies between crates: the code map of ARCHITECTURE.md, compared with the manifests.
 //!
-//! An entry of the map is a line that begins with ``**`crates/NAME`** (on `A`, `B`)``. A crate may depend on those that come
-//! before it, and on no others than those that its entry names.
+//! An entry of the map is a line that begins with ``**`crates/NAME`** (on `A`, `B`)``. A crate may depend only on
+//! crates that come before it and that its entry names.
 
 use super::{crates, read};
 use crate::shell::root;
