@@ -158,9 +158,7 @@ impl Config {
 fn trusted(path: &Path, is_named: bool) -> Option<Result<String>> {
     let name = path.display();
     if !is_named && !std::fs::metadata(path).is_ok_and(|found| files::is_own(&found)) {
-        eprintln!(
-            "warning: `{name}` belongs to another user, and is not read; set {VARIABLE}={name} to use it"
-        );
+        eprintln!("warning: `{name}` belongs to another user, and is not read; set {VARIABLE}={name} to use it");
         return None;
     }
     let text = files::read(path).with_context(|| format!("cannot read `{name}`"));
