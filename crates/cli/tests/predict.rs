@@ -22,7 +22,7 @@ fn lines(output: &Output) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// A file that is gone after the test.
+/// A file that is removed after the test.
 struct Scratch(PathBuf);
 
 impl Scratch {

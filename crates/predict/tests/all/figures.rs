@@ -9,7 +9,7 @@ fn fixture(name: &str) -> Trace {
     text::read(std::fs::read(path).unwrap().as_slice()).unwrap()
 }
 
-/// Returns the event at a site, which are numbered as in the paper.
+/// Returns the event at a site; sites are numbered as in the paper.
 fn at(trace: &Trace, site: u32) -> EventId {
     let site = trace.sites().iter().position(|name| *name == site.to_string()).unwrap() as u32;
     (0..trace.len() as EventId).find(|&id| trace.site(id) == site).unwrap()

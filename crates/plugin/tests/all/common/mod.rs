@@ -10,8 +10,8 @@ pub const VERSION: u32 = if cfg!(feature = "llvm19") { 19 } else { 22 };
 /// The levels of optimisation that everything is tried at.
 pub const LEVELS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
 
-/// Returns the plugin beside the command that `RACEHUNTER` names, as in `cargo xtask test`. Without one this builds it,
-/// once: cargo builds no `cdylib` for integration tests.
+/// Returns the plugin beside the command that `RACEHUNTER` names, as in `cargo xtask test`. Otherwise builds it, once:
+/// cargo builds no `cdylib` for integration tests.
 pub fn plugin() -> &'static Path {
     static PLUGIN: OnceLock<PathBuf> = OnceLock::new();
     PLUGIN.get_or_init(|| {
@@ -44,7 +44,7 @@ pub fn tool(name: &str) -> Command {
 pub fn compiler(source: &Path) -> Command {
     let is_cxx = source.extension().is_some_and(|extension| extension == "cc");
     let mut command = tool(if is_cxx { "clang++" } else { "clang" });
-    // With everything enabled. The end-to-end tests cover what is left out without it.
+    // With everything enabled. The end-to-end tests cover builds without it.
     command.env("RACEHUNTER_SHORTCUTS", "1");
     command
 }
@@ -69,7 +69,7 @@ pub fn is_installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Compiles a source to LLVM code, and has LLVM check it.
+/// Compiles a source to LLVM code, and lets LLVM verify it.
 pub fn verified(source: &Path, flags: &[&str]) {
     let directory = tempfile::tempdir().unwrap();
     let code = directory.path().join("code.bc");

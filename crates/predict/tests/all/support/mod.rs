@@ -5,7 +5,7 @@ pub mod oracle;
 
 use racehunter_trace::{Dependence, Event, EventId, NO_OBJECT, Op, Subject, Trace, TraceBuilder, Via};
 
-/// Numbers from a seed.
+/// Random numbers from a seed.
 pub struct Random(u64);
 
 impl Random {
@@ -33,7 +33,7 @@ impl Random {
     }
 }
 
-/// What random traces have.
+/// The shape of random traces.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub threads: usize,
@@ -145,7 +145,7 @@ impl Generator<'_> {
             }
             25 if !self.is_free(lock, false) => self.push(thread, Op::TryFailed, lock),
             26 if self.held[thread].contains(&(lock, false)) => {
-                // Recursive, and at once given back.
+                // Recursive, and released at once.
                 self.push(thread, Op::Acquire, lock);
                 self.waiting[thread] = Some((Op::Release, lock));
             }
