@@ -173,7 +173,7 @@ impl Kit {
             |name: &&str| name.starts_with("racehunter_rt-") || name.ends_with("-once.o") || name.ends_with("-new.o");
         let own: Vec<&str> = members.lines().filter(is_own).collect();
         if own.len() < 3 {
-            bail!("`{}` has not the members that it should have", archive.display());
+            bail!("`{}` does not have the expected members", archive.display());
         }
         let scratch = self.lib().join("members");
         fs::create_dir_all(&scratch)?;

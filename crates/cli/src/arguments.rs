@@ -350,7 +350,7 @@ impl Hunt {
 
 fn chance(word: &str) -> Result<f64, String> {
     let chance = word.parse::<f64>().ok().filter(|chance| (0.0..1.0).contains(chance));
-    chance.ok_or_else(|| "a number from 0 to 1, and not 1".to_owned())
+    chance.ok_or_else(|| "a number from 0 to less than 1".to_owned())
 }
 
 /// Returns the help text of an option, with the techniques that it applies to.

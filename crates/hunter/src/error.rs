@@ -110,7 +110,7 @@ pub enum Error {
     #[error("`{}` is not the program that the campaign began with", .0.display())]
     CampaignRebuilt(PathBuf),
     /// The program of a campaign is the same, but its environment is not.
-    #[error("`{}` cannot go on where it stopped: {what}", program.display())]
+    #[error("`{}` cannot continue where it stopped: {what}", program.display())]
     WorldChanged {
         /// The program.
         program: PathBuf,
@@ -126,7 +126,7 @@ pub enum Error {
         id: String,
     },
     /// The program of a finding cannot be found.
-    #[error("`{}`, in which `{id}` was found, is not there any more", program.display())]
+    #[error("`{}`, in which `{id}` was found, no longer exists", program.display())]
     ProgramGone {
         /// The program.
         program: PathBuf,
@@ -278,17 +278,17 @@ impl Error {
             Self::CampaignVersion(_) => "hunt without --resume",
             Self::NoLastCampaign(_) => "start one: racehunter hunt PROGRAM",
             Self::NoSuchCampaign { .. } => {
-                "start it without --resume; `racehunter hunt --resume` alone goes on with the last one"
+                "start it without --resume; `racehunter hunt --resume` alone continues the last one"
             }
-            Self::CampaignRebuilt(_) => "it was built again since; hunt it without --resume",
-            Self::WorldChanged { .. } => "make it as it was when the hunt began, or hunt without --resume",
+            Self::CampaignRebuilt(_) => "it was rebuilt since; hunt it without --resume",
+            Self::WorldChanged { .. } => "restore it as it was when the hunt began, or hunt without --resume",
             Self::FindingRebuilt { .. } => {
-                "it was built again since; hunt it again, or name the program of then: --program PATH"
+                "it was rebuilt since; hunt it again, or name the old program: --program PATH"
             }
             Self::ProgramGone { .. } => "name it: --program PATH",
             Self::InputChanged(_) => "with another input the schedule may not show it; restore the file, or hunt again",
             Self::Bundle { .. } => "a bundle is made by `racehunter bundle ID`, for machines of the same kind",
-            Self::OtherCampaign { .. } => "give each campaign a directory of its own by --out",
+            Self::OtherCampaign { .. } => "give each campaign its own directory with --out",
             Self::Undividable(_) => "hunt without --partition, or divide another analysis, such as context-bound",
             Self::NeedsControl(_) => return Some(format!("with --free-running there are {}", free_names())),
             Self::FreeAndDivided => "hunt without --partition",

@@ -42,7 +42,7 @@ pub enum Invalid {
     #[error("event {0} joins a thread that has not done all it did")]
     NotOver(EventId),
     /// Another thread holds the lock, no thread holds what is released, or an attempt could not have failed.
-    #[error("event {0} does not fit to who holds its lock")]
+    #[error("event {0} contradicts who holds its lock")]
     Lock(EventId),
     /// An event on an ordered object before its turn.
     #[error("event {0} is not the next on its object")]

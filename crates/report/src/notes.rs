@@ -145,7 +145,7 @@ pub fn recorded(events: u64, threads: u32) -> Note {
 #[must_use]
 pub fn following(result: Result<(), &dyn Display>) -> Note {
     let text = match result {
-        Ok(()) => "the code of the program, for what decides what".to_owned(),
+        Ok(()) => "the code of the program, for branches and dependences".to_owned(),
         Err(reason) => format!("nothing: {reason}"),
     };
     note("Following", text)
@@ -297,7 +297,7 @@ pub fn failed_before_threads(name: &str, status: i32, last_line: &str) -> (Strin
     let said = last_words(last_line);
     (
         format!("`{name}` ended with status {status} before it created a thread{said}"),
-        format!("its arguments go behind `--`: racehunter hunt {name} -- ARGUMENTS"),
+        format!("its arguments go after `--`: racehunter hunt {name} -- ARGUMENTS"),
     )
 }
 
@@ -307,13 +307,13 @@ pub fn client_failed_before_threads(name: &str, status: i32, last_line: &str) ->
     let said = last_words(last_line);
     (
         format!("`{name}`, or its client, ended with status {status} before the program created a thread{said}"),
-        "a client begins when the program listens; its command is run by `sh`, in this directory".to_owned(),
+        "a client starts when the program listens; `sh` runs its command in this directory".to_owned(),
     )
 }
 
 fn last_words(last_line: &str) -> String {
     let last = clean(last_line);
-    if last.is_empty() { String::new() } else { format!("; the last it wrote: {last}") }
+    if last.is_empty() { String::new() } else { format!("; its last output: {last}") }
 }
 
 /// The progress of a hunt: its rate, waiting targets, an estimate of the rest, and the findings.

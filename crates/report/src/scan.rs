@@ -215,7 +215,7 @@ fn suspicion(pair: &Pair) -> String {
     }
     let _ = writeln!(text, "  = {}", pair.parallel);
     if pair.sure {
-        text += "  = nothing that is known of the code speaks against it\n";
+        text += " = nothing known about the code speaks against it\n";
     }
     if pair.alike > 1 {
         let _ = writeln!(text, "  = one of {} pairs of accesses to the same memory", pair.alike);
@@ -266,7 +266,7 @@ pub fn no_time() -> (String, String) {
 /// Returns the result of executions, after what rules out a proof from the code.
 #[must_use]
 pub fn executed(obstacle: &str, executions: u64, no_proof: Option<&str>) -> String {
-    let why = no_proof.map_or_else(String::new, |why| format!(", which is no proof: {why}"));
+    let why = no_proof.map_or_else(String::new, |why| format!(", which is not a proof: {why}"));
     format!("{obstacle}; {executions} executions showed no race{why}")
 }
 
@@ -297,7 +297,7 @@ pub fn described_by_code() -> String {
 /// Returns the gap that results from a linker option which changes the meaning of symbols.
 #[must_use]
 pub fn changes_symbols(option: &str) -> String {
-    format!("`{option}`, which tells the linker what symbols mean")
+    format!("`{option}`, which changes the meaning of symbols for the linker")
 }
 
 /// Returns the message of a suspected pair.

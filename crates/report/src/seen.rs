@@ -30,7 +30,7 @@ pub fn seen(program: &Instrumentation) -> String {
     let others = program.libraries.iter().filter(|name| !MODELLED.iter().any(|known| name.starts_with(known)));
     list(
         "libraries",
-        others.map(|name| format!("{name}: what of it is called, and is not known, is named by a hunt")).collect(),
+        others.map(|name| format!("{name}: a hunt names the unknown functions that it calls there")).collect(),
     );
     out
 }

@@ -91,7 +91,7 @@ impl Backend for Syntactic {
 
 /// There is no backend of this name.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("`{0}` is no backend; there are value, alias and syntactic")]
+#[error("`{0}` is not a backend; choose value, alias or syntactic")]
 pub struct UnknownBackend(String);
 
 /// Returns the backend of a name.
