@@ -44,8 +44,8 @@ const FIRST_SHARE: Duration = Duration::from_millis(250);
 const THREADS: u32 = 40;
 /// Maximum number of events in an execution; fewer with inputs, because some inputs make programs run for ever.
 const EVENTS: u64 = 200_000;
-/// The limits with inputs, used in turn: most races need few events, and a low limit allows more executions of programs
-/// that run for ever.
+/// The limits with inputs, which alternate every [`SETS_ALIKE`] sets: most races need few events, and a low limit
+/// allows more executions of programs that run for ever.
 const EVENTS_WITH_INPUTS: [u64; 2] = [20_000, 2_000];
 const SETS_ALIKE: u32 = 4;
 

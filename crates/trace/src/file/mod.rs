@@ -69,7 +69,7 @@ const MAGIC: [u8; 8] = *b"RHTRACE\0";
 const HEADER_LEN: usize = 16;
 const BLOCK_HEADER_LEN: usize = 12;
 const MAX_SHARED: usize = 255;
-/// Two numbers up to this limit share a byte in a name.
+/// Two numbers below this share a byte in a name.
 const SHORT: usize = 15;
 const LONG_NAME: u8 = 255;
 const BLOCK_EVENTS: usize = 1 << 16;

@@ -204,7 +204,7 @@ impl<'n, S: Sink> Converter<'n, S> {
         let (number, thread) = (entry.number().0, entry.thread().0);
         if number < self.next {
             if *event == Logged::Exit {
-                // Without this event in the program, the end of a thread is not an event.
+                // Here the end of the thread has no event number of its own.
                 return self.leave_locks(entry);
             }
             return self.late(entry, event);
