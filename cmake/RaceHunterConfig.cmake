@@ -8,8 +8,8 @@
 #                       [SUITE] [TIME time] [RUNS number] [JOBS number] [WORKING_DIRECTORY directory]
 #                       [OPTIONS option...])
 #
-# adds a test that hunts in the program with these arguments; with SUITE it hunts in each case of a GoogleTest or Catch2
-# program by itself. The test passes if the hunt ends with 0: executions completed and none failed. OPTIONS are those of
+# adds a test that hunts the program with these arguments; with SUITE it hunts each case of a GoogleTest or Catch2
+# program on its own. The test passes if the hunt ends with 0: executions completed and none failed. OPTIONS are those of
 # `racehunter hunt`, or with SUITE those of `racehunter test`. The programs must be compiled by the wrappers, so the tests
 # are disabled in a build directory that uses another compiler.
 

@@ -154,7 +154,7 @@ fn only_the_same_hunt_goes_on() {
     let source =
         workshop.write("program.c", &BUSY.replace("i < 3; i++)\n        atomic", "i < 2; i++)\n        atomic"));
     workshop.cc(["-O1", "-pthread", "-Wall", &text(&source), "-o", &text(&program)]).expect(0);
-    resume(&["--runs", "30", "--seed", "4"]).expect(2).ended.says("built again since");
+    resume(&["--runs", "30", "--seed", "4"]).expect(2).ended.says("rebuilt since");
     // And what is damaged is of no use.
     let [kept] = &campaigns(&workshop.out())[..] else { panic!("one campaign") };
     let _ = workshop.hunt(&program, &["--runs", "10", "--seed", "4"]);

@@ -136,7 +136,7 @@ int main(int count, char **words) {
 "#,
     );
     let ended = hunt(&workshop, &program).expect(4).says("ended with status 64 before it created a thread");
-    ended.says("usage: ").says("= help: its arguments go behind `--`: racehunter hunt").says(" -- ARGUMENTS");
+    ended.says("usage: ").says("= help: its arguments go after `--`: racehunter hunt").says(" -- ARGUMENTS");
     let hunt = run(workshop.hunt_command(&program, &["--runs", "10"]).args(["--", "4"]));
     hunt.expect(0);
 }
@@ -195,7 +195,7 @@ fn a_program_that_was_built_again() {
     let source = workshop.write("program.c", &RACE.replace("shared++", "shared--"));
     workshop.cc(["-O1", "-pthread", &text(&source), "-o", &text(&program)]).expect(0);
     let ended = expect_error(workshop.replay(id), "is not the program in which");
-    ended.says("= help: it was built again since; hunt it again");
+    ended.says("= help: it was rebuilt since; hunt it again");
 }
 
 #[test]

@@ -444,7 +444,7 @@ fn mistakes_are_explained() {
     let other = program(&workshop, "other", &repaired());
     let confirm =
         |program: &Path, trace: &Path| run(racehunter(["predict", "--confirm"]).arg(program).arg(trace)).expect(2);
-    confirm(&other, &trace).says("is not the program that").says("= help: it was built again since; record it again");
+    confirm(&other, &trace).says("is not the program that").says("= help: it was rebuilt since; record it again");
     let plain = workshop.write("plain.std", "T0|w(x)|1\nT1|w(x)|2\n");
     confirm(&program_path, &plain).says("does not say what it was recorded from");
     let single = program(&workshop, "single", "int main(void) { return 0; }\n");

@@ -12,7 +12,7 @@ use crate::rows::Effort;
 use anyhow::Result;
 use std::path::Path;
 
-/// Prints all tables, or those that are wanted: `time`, of these programs, `executions`, or `ranks`.
+/// Prints all tables, or the selected ones: `time`, of these programs, `executions`, or `ranks`.
 pub fn show(programs: &Programs, effort: Effort, wanted: Option<&str>, names: &[&str]) -> Result<()> {
     let is_wanted = |table: &str| wanted.is_none_or(|wanted| wanted == table);
     if is_wanted("time") {
@@ -33,14 +33,14 @@ pub fn show(programs: &Programs, effort: Effort, wanted: Option<&str>, names: &[
     Ok(())
 }
 
-/// A program of `suite`, by its name without `.c`, in a size if it has any.
+/// Returns a program of `suite`, by its name without `.c`, in a size if it has any.
 fn suite(name: &'static str, size: Option<u32>) -> Source {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("suite");
     let flags = size.iter().map(|size| format!("-DN={size}")).collect();
     Source { name, files: vec![directory.join(format!("{name}.c"))], flags }
 }
 
-/// A program of `programs/bounding`, by its name without `.c`.
+/// Returns a program of `programs/bounding`, by its name without `.c`.
 fn source(name: &'static str, flags: Vec<String>) -> Source {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/bounding");
     Source { name, files: vec![directory.join(format!("{name}.c"))], flags }

@@ -1,19 +1,19 @@
-//! What the figures were measured on.
+//! The machine of the measurements.
 
 use std::fs;
 
-/// The load average, as the kernel writes it.
+/// Returns the load average, as the kernel writes it.
 pub fn load() -> String {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     load.split_ascii_whitespace().take(3).collect::<Vec<_>>().join(" ")
 }
 
-/// Number of processors that may be used.
+/// Returns the number of usable processors.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// One line about the machine; `before` is the load when the measuring began.
+/// Returns one line about the machine; `before` is the load at the start of the measurement.
 pub fn heading(before: &str) -> String {
     let facts = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = facts.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": ").map(|(_, name)| name));

@@ -1,10 +1,10 @@
-//! What one execution costs, side by side with the peers.
+//! The cost of one execution, side by side with the peers.
 //!
-//! Every figure is measured in the same run as what it is compared with: the plain program, the peer, and RaceHunter
-//! in turn, repeatedly; the table shows medians. Processor time is counted wherever other load on the machine would
-//! change real time. Nothing here is a test: a missed goal is a line in the table.
+//! Every figure is measured in the same run as what it is compared with: the plain program, the peer, and RaceHunter in
+//! turn, repeatedly; the table shows medians. Processor time is used wherever other load on the machine would change
+//! real time. Nothing here is a test: a missed goal is a line in the table.
 //!
-//! Start at [`rows`]. The programs that are measured are in `programs/`, each with a comment that says what it does;
+//! Start at [`rows`]. The measured programs are in `programs/`, each with a comment that says what it does;
 //! [`programs`] builds them.
 
 mod bounding;

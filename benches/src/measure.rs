@@ -8,19 +8,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// What a program took that ran as it is.
+/// The cost of a native run.
 pub struct Run {
-    /// Processor time of it and of all its children, user and system.
+    /// Processor time of the program and all its children, user and system.
     pub cpu: f64,
-    /// Most memory that it had at any time, in bytes.
+    /// Peak memory in bytes.
     pub memory: f64,
-    /// What it wrote to its standard output.
+    /// Its standard output.
     pub output: String,
-    /// How it ended, as the system says it.
+    /// Its status, as the system reports it.
     status: i32,
 }
 
-/// Runs a program to its end, without randomised addresses: otherwise ThreadSanitizer does not always find room for
+/// Runs a program to its end, without address randomisation: otherwise ThreadSanitizer does not always find room for
 /// its shadow.
 pub fn native(command: &mut Command) -> Result<Run> {
     // SAFETY: between fork and exec only one system call is made.
@@ -37,7 +37,7 @@ pub fn native(command: &mut Command) -> Result<Run> {
     Ok(run)
 }
 
-/// Runs a program to its end, whatever that is.
+/// Runs a program to its end, whatever its status.
 pub fn child(command: &mut Command) -> Result<Run> {
     let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot run {command:?}"))?;
     let mut output = String::new();
@@ -68,8 +68,8 @@ pub fn child(command: &mut Command) -> Result<Run> {
     Ok(Run { cpu: processor_time(&usage), memory, output, status })
 }
 
-/// Peak memory of a process so far, in bytes. The figure of the system at its end also counts what this process had
-/// when it started it.
+/// Returns the peak memory of a process so far, in bytes. The system's figure at its end would include what this
+/// process had when it started it.
 fn most_memory(pid: u32) -> Option<f64> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -92,19 +92,19 @@ pub fn on_one_processor(command: &mut Command) -> &mut Command {
     }
 }
 
-/// Resident memory of this process, in bytes.
+/// Returns the resident memory of this process, in bytes.
 pub fn resident() -> Result<f64> {
     let text = std::fs::read_to_string("/proc/self/statm").context("cannot read /proc/self/statm")?;
     let pages: f64 = text.split(' ').nth(1).and_then(|pages| pages.parse().ok()).context("no number of pages")?;
     Ok(pages * 4096.0)
 }
 
-/// Processor time of this process so far.
+/// Returns the processor time of this process so far.
 pub fn own_cpu() -> f64 {
     usage_of(libc::RUSAGE_SELF)
 }
 
-/// Processor time so far of this process and of all children that have ended and were waited for, theirs included.
+/// Returns the processor time so far of this process and of all its descendants that have ended and were waited for.
 pub fn tree_cpu() -> f64 {
     usage_of(libc::RUSAGE_SELF) + usage_of(libc::RUSAGE_CHILDREN)
 }
@@ -122,7 +122,7 @@ fn processor_time(usage: &libc::rusage) -> f64 {
     seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
-/// The middle one; of an even number the mean of the two in the middle. There must be one.
+/// Returns the median; for an even number the mean of the two in the middle. There must be at least one value.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -130,8 +130,8 @@ pub fn median(values: &[f64]) -> f64 {
     if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 }
 }
 
-/// Measures several things in turn, so that what the machine does besides meets all of them alike, and returns the
-/// median of each.
+/// Measures several things in turn, so that other load on the machine affects all of them alike, and returns the median
+/// of each.
 pub fn medians<const N: usize>(repeats: usize, mut measures: [&mut dyn FnMut() -> Result<f64>; N]) -> Result<[f64; N]> {
     let mut series = [const { Vec::new() }; N];
     for _ in 0..repeats.max(1) {
@@ -142,7 +142,7 @@ pub fn medians<const N: usize>(repeats: usize, mut measures: [&mut dyn FnMut() -
     Ok(series.map(|values| median(&values)))
 }
 
-/// What one more item costs: the difference between many and few of them, which leaves out everything that is done
+/// Returns the cost of one more item: the difference between many and few, which leaves out everything that is done
 /// once.
 pub fn per_item([few, many]: [u64; 2], mut cost: impl FnMut(u64) -> Result<f64>) -> Result<f64> {
     let (small, large) = (cost(few)?, cost(many)?);

@@ -27,7 +27,7 @@ const SHAPES: [Shape; 8] = [
     Shape { events: 100_000_000, threads: 8, locks: 12 },
 ];
 
-/// Events of the longest trace that each engine of RAPID is given.
+/// Maximum trace length for each engine of RAPID, in events.
 const ENGINES: [(&str, u64); 2] = [("SHB", 1_000_000), ("SyncPreserving", 100_000)];
 
 struct Options<'a> {
@@ -136,19 +136,19 @@ fn measure(trace: &Trace, shape: Shape, directory: &Path, options: &Options<'_>)
     Ok(())
 }
 
-/// The later event of the race that a line of the command's JSON tells, if it does.
+/// Returns the later event of the race that a line of the command's JSON reports, if any.
 fn later_event(line: &str) -> Option<u64> {
     let finding: serde_json::Value = serde_json::from_str(line).ok()?;
     finding["events"].as_array()?.iter().filter_map(serde_json::Value::as_u64).max()
 }
 
-/// The event at which RAPID says that there is a race. It counts from 1.
+/// Returns the event at which RAPID reports a race. RAPID counts from 1.
 fn racy_event(line: &str) -> Option<u64> {
     let (number, _) = line.strip_prefix("Race detected at event ")?.split_once(' ')?;
     number.parse::<u64>().ok()?.checked_sub(1)
 }
 
-/// All predictions from a trace, by the command.
+/// Runs the command to get all predictions from a trace.
 fn predictions(trace: &Path) -> Result<Run> {
     let program = std::env::var_os("RACEHUNTER").context("RACEHUNTER is not set: run `cargo xtask bench predict`")?;
     let options = ["predict", "--policy", "m2", "--jobs", "1", "--message-format", "json"];

@@ -1,7 +1,7 @@
 //! Building the measured programs, in three ways each.
 //!
-//! Objects are kept in the target directory under a hash of everything that they are made from: SQLite takes a minute
-//! to compile, and most changes between two measurements are in the runtime, which concerns linking only.
+//! Objects are cached in the target directory under a hash of everything that they are made from: SQLite takes a minute
+//! to compile, and most changes between two measurements are in the runtime, which affects only linking.
 
 use anyhow::{Context as _, Result, bail};
 use std::fs;
@@ -32,7 +32,7 @@ pub struct Source {
     pub flags: Vec<String>,
 }
 
-/// A program of `programs/`, by its name without `.c`.
+/// Returns a program of `programs/`, by its name without `.c`.
 pub fn source(name: &'static str) -> Source {
     Source { name, files: vec![sources().join(format!("{name}.c"))], flags: Vec::new() }
 }
@@ -41,13 +41,13 @@ fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("programs")
 }
 
-/// Where programs come from.
+/// Builds programs.
 pub struct Programs {
     racehunter: PathBuf,
     compiler: PathBuf,
     compiler_version: String,
     directory: PathBuf,
-    /// Stands for the plugins, whose change makes objects outdated.
+    /// A hash of the plugins, whose change makes objects outdated.
     plugins: u64,
 }
 
@@ -74,7 +74,7 @@ impl Programs {
         Ok(programs)
     }
 
-    /// What the compiler calls itself.
+    /// Returns the version that the compiler reports.
     pub fn compiler_version(&self) -> &str {
         &self.compiler_version
     }
@@ -126,7 +126,7 @@ impl Programs {
         Ok(object)
     }
 
-    /// SQLite and the program that uses it from several threads.
+    /// Returns SQLite and the program that uses it from several threads.
     pub fn sqlite(&self) -> Result<Source> {
         let amalgamation = amalgamation()?;
         let mut source = source("sqlite_threads");
@@ -140,7 +140,7 @@ impl Programs {
     }
 }
 
-/// Hash of the compiler plugins that belong to a command.
+/// Returns a hash of the compiler plugins that belong to a command.
 fn plugins(racehunter: &Path) -> Result<u64> {
     let library = match std::env::var_os("RACEHUNTER_LIB") {
         Some(library) => PathBuf::from(library),
@@ -159,8 +159,8 @@ fn plugins(racehunter: &Path) -> Result<u64> {
     Ok(hasher.finish())
 }
 
-/// The directory of SQLite's amalgamation, which the package `libsqlite3-sys` has in it. It is not a dependency of this
-/// crate, because only its C files are wanted.
+/// Returns the directory of SQLite's amalgamation, which the package `libsqlite3-sys` contains. It is not a dependency
+/// of this crate, because only its C files are needed.
 fn amalgamation() -> Result<PathBuf> {
     const PACKAGE: &str = "libsqlite3-sys";
     const MANIFEST: &str = "[package]\nname = \"throw-away\"\nedition = \"2024\"\n[lib]\npath = \"lib.rs\"\n\
@@ -179,7 +179,7 @@ fn amalgamation() -> Result<PathBuf> {
     Ok(Path::new(manifest).with_file_name("sqlite3"))
 }
 
-/// Runs a command; what it writes to its standard output. Fails unless it succeeds.
+/// Runs a command and returns its standard output. Fails unless it succeeds.
 fn text_of(command: &mut Command) -> Result<String> {
     let output = command.output().with_context(|| format!("cannot run {command:?}"))?;
     if !output.status.success() {

@@ -12,32 +12,32 @@ use crate::programs::Programs;
 use crate::table::Row;
 use anyhow::Result;
 
-/// How much is measured.
+/// The effort of measuring.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Measurements per figure, of which the median counts.
+    /// Measurements per figure; the median counts.
     pub repeats: usize,
     /// The sizes of programs are divided by this.
     divisor: u64,
 }
 
 impl Effort {
-    /// For figures that mean something.
+    /// For meaningful figures.
     pub const FULL: Self = Self { repeats: 7, divisor: 1 };
-    /// To see whether it works.
+    /// To check that the measurements work.
     pub const QUICK: Self = Self { repeats: 1, divisor: 25 };
 
-    /// A size that is right for the full effort, adapted to this one.
+    /// Adapts a size for the full effort to this one.
     pub fn size(self, full: u64) -> u64 {
         (full / self.divisor).max(1)
     }
 
-    /// Whether the figures mean something.
+    /// Returns true if the figures are meaningful.
     pub fn is_full(self) -> bool {
         self.divisor == 1
     }
 
-    /// In words.
+    /// Describes it in words.
     pub fn describe(self) -> String {
         let times = if self.is_full() { "" } else { ", small programs: the figures mean nothing" };
         format!("medians of {}{times}", self.repeats)
@@ -47,7 +47,7 @@ impl Effort {
 /// Measures some rows.
 type Measure = fn(&Programs, Effort) -> Result<Vec<Row>>;
 
-/// All of them, by name.
+/// All measurements, by name.
 pub const ALL: &[(&str, Measure)] = &[
     ("hot", slowdown::hot),
     ("sqlite", slowdown::sqlite),

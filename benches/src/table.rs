@@ -8,15 +8,15 @@ use unicode_width::UnicodeWidthStr as _;
 pub enum Value {
     /// A time, or a time per something.
     Seconds(f64),
-    /// So many in a second.
+    /// A number per second.
     PerSecond(f64),
-    /// How many times something else.
+    /// A ratio.
     Times(f64),
-    /// Bytes for each of something.
+    /// Bytes per item.
     Bytes(f64),
     /// Memory.
     Mebibytes(f64),
-    /// What others have published: it was measured elsewhere.
+    /// A published figure, measured elsewhere.
     Published(&'static str),
 }
 
@@ -52,7 +52,7 @@ fn three_digits(number: f64) -> String {
     format!("{number:.digits$}")
 }
 
-/// What a figure is to be.
+/// The goal for a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Goal {
     /// At most this.
@@ -62,9 +62,9 @@ pub enum Goal {
 }
 
 impl Goal {
-    /// What is said about a figure that was measured.
+    /// Returns the verdict about a measured figure.
     fn verdict(&self, measured: f64) -> String {
-        // How much of the goal is missing or too much, as a part of it.
+        // The relative distance from the goal.
         let miss = match self {
             Self::AtMost(limit) => measured / limit.number() - 1.0,
             Self::AtLeast(limit) => 1.0 - measured / limit.number(),
@@ -92,27 +92,27 @@ impl Value {
     }
 }
 
-/// One line. What is not there is not shown.
+/// One line. Missing values are not shown.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// What is measured.
+    /// The name of the measurement.
     pub name: String,
-    /// The program as it is.
+    /// The plain program.
     pub plain: Option<Value>,
     /// The peer.
     pub peer: Option<Value>,
     /// RaceHunter.
     pub ours: Value,
-    /// How they compare.
+    /// Their ratio.
     pub ratio: Option<f64>,
-    /// The goal, and the figure that it is about.
+    /// The goal, and the figure to compare with it.
     pub goal: Option<(Goal, f64)>,
-    /// What else there is to know, below the table.
+    /// Further remarks, below the table.
     pub notes: Vec<String>,
 }
 
 impl Row {
-    /// A row with only a figure.
+    /// Returns a row with only a figure.
     pub fn new(name: impl Into<String>, ours: Value) -> Self {
         Self { name: name.into(), plain: None, peer: None, ours, ratio: None, goal: None, notes: Vec::new() }
     }
@@ -125,7 +125,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table without rows. Unless it is judged, it does not say whether goals were reached.
+    /// Returns a table without rows. Unless it is judged, it does not say whether goals were reached.
     pub fn new(judged: bool) -> Self {
         Self { rows: Vec::new(), judged }
     }
@@ -186,7 +186,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// A number with a comma between thousands.
+/// Returns a number with a comma between thousands.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

@@ -5,7 +5,7 @@ use anyhow::Result;
 use racehunter_trace::{Event, NO_OBJECT, Op, Subject, Trace, TraceBuilder};
 use std::collections::VecDeque;
 
-/// What a trace is like.
+/// The parameters of a trace.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Approximate number of events.
@@ -17,7 +17,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The trace, always the same one.
+    /// Generates the trace, which is always the same.
     pub fn generate(self) -> Result<Trace> {
         generate(self)
     }
@@ -57,7 +57,7 @@ fn generate(Shape { events, threads, locks }: Shape) -> Result<Trace> {
     Ok(generator.builder.finish_sorted())
 }
 
-/// Where the memory begins that locks protect: nothing else is there.
+/// The first address of the memory that locks protect.
 const LOCKED: usize = 1_000_000;
 
 struct Generator {
@@ -76,7 +76,7 @@ impl Generator {
         if self.below(3) == 0 { (Op::Write, location, site) } else { (Op::Read, location, site + 50) }
     }
 
-    /// What a thread does next.
+    /// Returns what a thread does next.
     fn plan(&mut self, thread: usize) -> VecDeque<(Op, usize, usize)> {
         let mut plan = VecDeque::new();
         match self.below(1000) {

@@ -1,9 +1,8 @@
-//! `cargo xtask chaos [--runs N]`: a program that ends in another bad way in every schedule.
+//! `cargo xtask chaos [--runs N]`: a program that fails in a different way in each schedule.
 //!
-//! It notes its next action in a file, and then performs it; the campaign counts what it saw. Both must agree,
-//! whatever the program does: crash, hang, kill its own fork server, leave processes behind. The whole campaign runs
-//! in a separate process, with a mark in its environment that everything below it inherits, so that this one can look
-//! for leftovers.
+//! It notes its next action in a file, and then performs it; the campaign counts what it saw. Both must agree, whatever
+//! the program does: crash, hang, kill its own fork server, leave processes behind. The whole campaign runs in a
+//! separate process, with a mark in its environment that all its descendants inherit, so that leftovers can be found.
 
 use crate::table::{Align, Table, thousands, time};
 use racehunter_analyses::{Options, Technique};
@@ -24,10 +23,10 @@ const MARK: &str = "RACEHUNTER_CHAOS";
 const RUNS: u64 = 10_000;
 /// Executions of the hunt by the command.
 const HUNT_RUNS: &str = "200";
-/// What one execution may take.
+/// The limits of one execution.
 const LIMITS: Limits = Limits { time: Duration::from_millis(500), memory_kib: 60 << 10, output: 1 << 20 };
 
-/// What the program can do: its letter, in words, and how it must be counted.
+/// The program's possible actions: its letter, a description, and how it must be counted.
 const ACTS: [(char, &str, Ending); 16] = [
     ('x', "closes all files and ends", Ending::Exit),
     ('s', "ends with a status", Ending::Status),
@@ -56,11 +55,11 @@ enum Ending {
     Assertion,
     Deadlock,
     Lost,
-    /// Of time, events or memory: on a slow machine one that takes all memory may run out of time first.
+    /// By a limit of time, events or memory: on a slow machine, one that takes all memory may run out of time first.
     Limit,
-    /// The heap is garbage: the C library notices and aborts, or it crashes, or nothing comes of it.
+    /// The heap is corrupted: the C library notices and aborts, or it crashes, or nothing happens.
     Corrupted,
-    /// Nothing that the program does.
+    /// An outcome that the program cannot have.
     Other,
 }
 
@@ -115,7 +114,7 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
     Ok(status.success() && left.is_empty())
 }
 
-/// The campaign itself.
+/// Runs the campaign itself.
 pub fn campaign(runs: &str) -> Result<bool, String> {
     let runs: u64 = runs.parse().map_err(|_| "a number of executions".to_owned())?;
     let (workshop, program) = Workshop::with_program(include_str!("../programs/chaos.c"));
@@ -166,7 +165,7 @@ impl Executor for Counting {
 fn explore(program: &Path, notes: &Path, runs: u64) -> Result<(Summary, BTreeMap<Ending, u64>), String> {
     let program = Program { path: program.to_path_buf(), arguments: vec![notes.into()], input: None, client: None };
     let mut processes = Processes::start(program, LIMITS, 2).map_err(|error| error.to_string())?;
-    // An execution that begins again, with its own view of files, would note its actions twice.
+    // An execution that restarts with its own view of files would note its actions twice.
     processes.share(Shared { files: true, ..Shared::default() });
     let mut executor = Counting { processes, endings: BTreeMap::new(), strange: Vec::new() };
     let portfolio = Technique::Random.portfolio(&Options::default());
@@ -179,7 +178,7 @@ fn explore(program: &Path, notes: &Path, runs: u64) -> Result<(Summary, BTreeMap
     Ok((summary, executor.endings))
 }
 
-/// Prints what was noted beside what was counted; returns whether they agree.
+/// Prints what was noted beside what was counted; returns true if they agree.
 fn print(noted: &str, endings: &BTreeMap<Ending, u64>) -> bool {
     let table = Table::new([
         ("what the program does", 26, Align::Left),
@@ -195,7 +194,7 @@ fn print(noted: &str, endings: &BTreeMap<Ending, u64>) -> bool {
     }
     let mut said = Vec::new();
     for (letter, words, ending) in ACTS {
-        // Several acts may be counted alike: the number is beside the first of them.
+        // Several actions may be counted in the same way: the number is beside the first of them.
         let counted = (!said.contains(&ending)).then(|| thousands(endings.get(&ending).copied().unwrap_or(0)));
         said.push(ending);
         let cells = [words.to_owned(), thousands(times(letter)), ending.name().to_owned(), counted.unwrap_or_default()];
@@ -209,7 +208,7 @@ fn print(noted: &str, endings: &BTreeMap<Ending, u64>) -> bool {
     false
 }
 
-/// The kinds of bugs that the campaign found.
+/// Returns the kinds of bugs that the campaign found.
 fn found(summary: &Summary) -> Vec<&'static str> {
     let mut kinds: Vec<&str> = summary
         .found
@@ -226,13 +225,13 @@ fn found(summary: &Summary) -> Vec<&'static str> {
     kinds
 }
 
-/// The kinds of bugs that the program has shown, if it did what it noted.
+/// Returns the kinds of bugs that the program has shown, if it did what it noted.
 fn expected_bugs(noted: &str) -> Vec<&'static str> {
     let kinds = [('c', "crash"), ('a', "assertion"), ('d', "deadlock"), ('r', "data race")];
     kinds.into_iter().filter(|(letter, _)| noted.contains(*letter)).map(|(_, kind)| kind).collect()
 }
 
-/// The same program as a user hunts it: the bugs are explained and confirmed in spite of everything.
+/// Hunts the same program as a user would: the bugs are explained and confirmed in spite of everything.
 fn hunt(workshop: &Workshop, program: &Path) -> Result<bool, String> {
     let notes = workshop.write("hunt-notes", "");
     let options = ["--analysis", "random", "--runs", HUNT_RUNS, "--timeout", "500ms", "--memory", "60", "--seed", "5"];

@@ -1,7 +1,8 @@
 //! `cargo xtask chaos --garble [SEEDS]`: a program that overwrites what it shares with the controller.
 //!
 //! Whatever it writes there, nothing is claimed about it, nothing else is killed, and the hunt ends. The hunts run in
-//! their own process namespace, together with a bystander: a mistake would kill everything that this user runs.
+//! their own process namespace, together with a bystander: otherwise a mistake could kill everything that this user
+//! runs.
 
 use racehunter_e2e::{Ended, Hunted, Workshop, run};
 use std::path::Path;
@@ -9,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 
 /// Default number of seeds.
 const SEEDS: u64 = 1_000;
-/// Ways to overwrite it: those that leave nothing as it was, a few words that may not matter, and a foreign process.
+/// Ways to overwrite it: everything, a few words that may not matter, and the number of a foreign process.
 const WAYS: [(&str, Expected); 6] = [
     ("the same byte everywhere", Expected::Lost),
     ("random bytes everywhere", Expected::Lost),
@@ -19,7 +20,7 @@ const WAYS: [(&str, Expected); 6] = [
     ("a foreign process, and hangs", Expected::Stopped),
 ];
 
-/// What a hunt has to say.
+/// The expected result of a hunt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
     /// All executions are lost.
@@ -30,15 +31,15 @@ enum Expected {
     Stopped,
 }
 
-/// A new process namespace, in which nothing else can be killed. Without permission to make one, the show does not
-/// run.
+/// Returns a command in a new process namespace, in which nothing else can be killed. Without permission to create one,
+/// the show does not run.
 fn namespace() -> Command {
     let mut command = Command::new("unshare");
     command.args(["--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"]);
     command
 }
 
-/// Whether there can be such namespaces here.
+/// Returns true if such namespaces can be created here.
 pub fn is_possible() -> bool {
     namespace().arg("true").stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
@@ -59,7 +60,7 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
     Ok(status.map_err(|error| error.to_string())?.success())
 }
 
-/// The hunts themselves. Call this only in a separate namespace.
+/// Runs the hunts themselves. Call this only in a separate namespace.
 pub fn hunts(seeds: &str) -> Result<bool, String> {
     if std::process::id() > 100 {
         return Err("this is not a process namespace of its own".to_owned());

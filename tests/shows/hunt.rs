@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Default numbers of seeds, and of executions for each.
+/// Default number of seeds.
 const SEEDS: u64 = 20;
 const RUNS: u64 = 2000;
 /// Analyses that are compared.
@@ -34,11 +34,11 @@ pub struct Case {
     pub source: PathBuf,
     /// The kind of its bug.
     pub kind: String,
-    /// What is to be defined as `N`.
+    /// The value of the macro `N`.
     pub size: Option<String>,
 }
 
-/// What there is to do.
+/// The work to do.
 struct Work<'a> {
     seeds: u64,
     runs: u64,
@@ -46,7 +46,7 @@ struct Work<'a> {
     names: Vec<&'a str>,
 }
 
-/// Prints the table; says whether `auto` found everything with every seed.
+/// Prints the table; returns true if `auto` found everything with every seed.
 pub fn show(words: &[&str]) -> Result<bool, String> {
     let work = Work::of(words)?;
     let wanted = |case: &Case| work.names.is_empty() || work.names.iter().any(|name| case.name.contains(name));
@@ -121,7 +121,7 @@ fn technique(name: &str) -> Result<(&'static str, Technique), String> {
     known.copied().ok_or_else(|| format!("there is no analysis {name}"))
 }
 
-/// All programs in all sizes, in the order of their names.
+/// Returns all programs in all sizes, in the order of their names.
 pub fn cases() -> Result<Vec<Case>, String> {
     let directory = root().join("benches/suite");
     let entries = fs::read_dir(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
@@ -160,7 +160,7 @@ fn build(case: &Case) -> (Workshop, PathBuf) {
     (workshop, program)
 }
 
-/// The first execution that shows the bug.
+/// Returns the first execution that shows the bug.
 fn search(path: &Path, case: &Case, technique: Technique, seed: u64, runs: u64) -> Result<Option<u64>, String> {
     let program = Program { path: path.to_owned(), arguments: Vec::new(), input: None, client: None };
     let mut processes = Processes::start(program, Limits::default(), 2).map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! Table 3: what 1,000 executions cost when each makes many accesses.
+//! Table 3: the cost of 1,000 executions with many accesses each.
 //!
 //! As in the paper: context bounding by switches, in one stage, a fair strategy with 10,000 events in a row, no
 //! detector. In the paper every access is a point; here only those to shared memory are by default, so both are
@@ -24,7 +24,7 @@ const ROWS: [(u64, &str, &str); 4] = [
     (1_300_000, "2 h 22 m 41 s", "60 s"),
 ];
 const EXECUTIONS: u64 = 1000;
-/// Two, as in the paper, besides the three that the program needs in any case, and those that a turn of 10,000 events costs.
+/// Two, as in the paper, plus the three that the program always needs, and those that a turn of 10,000 events costs.
 const SWITCHES: u32 = 5;
 const TURN: u64 = 10_000;
 
@@ -70,13 +70,13 @@ fn memory(kib: u64) -> String {
     format!("{} MiB", kib >> 10)
 }
 
-/// The time of a campaign, and the most memory that it and everything that it has started took at a time.
+/// Returns the time of a campaign, and the peak memory of it and everything that it has started.
 fn explore(path: &Path, accesses: u64, points: Points) -> Result<(Duration, u64), String> {
     let program =
         Program { path: path.to_owned(), arguments: vec![accesses.to_string().into()], input: None, client: None };
     let (done, peak) = (AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|scope| {
-        // Reading the memory use of large processes takes time that must not be counted for them.
+        // Reading the memory use of large processes takes time that must not be counted.
         let looking = scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 peak.fetch_max(memory_of_all(), Ordering::Relaxed);
@@ -106,33 +106,33 @@ fn campaign(program: Program, accesses: u64, points: Points) -> Result<Duration,
     if !matches!(summary.stop, Stop::Runs) {
         return Err(format!("the campaign ended early: {:?}", summary.stop));
     }
-    // The time of the server and of its executions is known when it has been waited for.
+    // The time of the server and of its executions is known only after waiting for it.
     drop(processes);
     Ok(processor_time().saturating_sub(began))
 }
 
-/// Processor time of this process and of the children that it has waited for.
+/// Returns the processor time of this process and of the children that it has waited for.
 pub fn processor_time() -> Duration {
     ticks_of("/proc/self/stat", 4)
 }
 
-/// The first few of the times in a file of the kernel: user and system time, of its own and of the children.
+/// Returns the sum of the first few times in a kernel file: user and system time, its own and those of its children.
 fn ticks_of(file: &str, times: usize) -> Duration {
     const TICK: Duration = Duration::from_millis(10);
     let stat = std::fs::read_to_string(file).unwrap_or_default();
-    // The name, in parentheses, may have anything in it.
+    // The name, in parentheses, may contain anything.
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_ascii_whitespace();
     let ticks: u32 = fields.skip(11).take(times).filter_map(|field| field.parse::<u32>().ok()).sum();
     TICK * ticks
 }
 
-/// Memory of this process and its descendants in KiB, each page once.
+/// Returns the memory of this process and its descendants in KiB, each page once.
 fn memory_of_all() -> u64 {
     let own = std::process::id();
     let entries = std::fs::read_dir("/proc").into_iter().flatten().filter_map(|entry| {
         let pid = entry.ok()?.file_name().to_str()?.parse::<u32>().ok()?;
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name, in parentheses, may have anything in it.
+        // The name, in parentheses, may contain anything.
         let parent = stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse::<u32>().ok()?;
         Some((pid, parent))
     });
@@ -146,7 +146,7 @@ fn memory_of_all() -> u64 {
     family.into_iter().filter_map(proportional).sum()
 }
 
-/// Memory of a process in KiB; what it shares with others counts by its share.
+/// Returns the memory of a process in KiB; shared memory counts by its share.
 fn proportional(pid: u32) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;

@@ -1,9 +1,9 @@
 //! A virtual machine under test, as in table 3 of the 2025 paper: `cargo xtask bench machine [--dir DIR] [--runs N] [--time T]`.
 //!
 //! The machine is QuickJS with its workers, which are threads. Its source is in a crate that bundles it, and is not
-//! part of this project: cargo fetches the crate, and everything is built in DIR. The first rows are the search of
-//! the paper, without a detector; the last is the default of `hunt`, on a script of this project in which workers
-//! lose an addition.
+//! part of this project: cargo fetches the crate, and everything is built in DIR. The first rows are the search of the
+//! paper, without a detector; the last is the default of `hunt`, on a script of this project in which workers lose an
+//! addition.
 
 use crate::long::processor_time;
 use crate::table::{Align, Table, thousands, time};
@@ -28,7 +28,8 @@ const SOURCES: [&str; 9] = [
 ];
 const FLAGS: [&str; 5] = ["-g", "-O1", "-w", "-D_GNU_SOURCE", "-pthread"];
 
-/// As in the paper, but for the bound: two switches besides those that the script needs in any case, and those that turns cost.
+/// As in the paper, except for the bound: two switches plus those that the script always needs, and those that turns
+/// cost.
 const SEARCH: [&str; 11] = [
     "--analysis",
     "context-bound",
@@ -43,7 +44,7 @@ const SEARCH: [&str; 11] = [
     "none",
 ];
 
-/// Prints a row for each search; says whether all of them could be made.
+/// Prints a row for each search; returns true if all of them succeeded.
 pub fn show(words: &[&str]) -> Result<bool, String> {
     let (mut directory, mut runs, mut limit) = (root().join("target/machine"), "1000", "10m");
     let mut words = words.iter().copied();
@@ -102,7 +103,7 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
     Ok(good)
 }
 
-/// The directory of the machine's source in the registry of cargo, which fetches it if need be.
+/// Returns the directory of the machine's source in cargo's registry; fetches it if necessary.
 fn source(directory: &Path) -> Result<PathBuf, String> {
     let package = directory.join("package");
     let (name, version, inside) = CRATE;
@@ -123,7 +124,7 @@ fn source(directory: &Path) -> Result<PathBuf, String> {
     Ok(Path::new(path).parent().unwrap_or(Path::new("/")).join(inside))
 }
 
-/// The machine, built by the compiler wrapper. One that is newer than the runtime is taken as it is.
+/// Builds the machine with the compiler wrapper, unless an existing one is newer than the runtime.
 fn build(source: &Path, directory: &Path) -> Result<PathBuf, String> {
     let program = directory.join("qjs");
     let changed = |path: &Path| std::fs::metadata(path).and_then(|of| of.modified()).ok();
@@ -136,7 +137,7 @@ fn build(source: &Path, directory: &Path) -> Result<PathBuf, String> {
     if ended.status == Some(0) { Ok(program) } else { Err(ended.stderr) }
 }
 
-/// A hunt, and the processor time of everything that takes part in it.
+/// Returns a hunt, and the processor time of everything involved.
 fn hunt(machine: &Path, script: &Path, options: &[&str]) -> (Hunted, std::time::Duration) {
     let workshop = Workshop::new();
     let mut command = workshop.hunt_command(machine, &[&["--jobs", "1"], options].concat());

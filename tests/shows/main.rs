@@ -1,7 +1,7 @@
 //! What RaceHunter can do, as tables: run by `cargo xtask targets` and similar commands.
 //!
 //! They check the same things as the end-to-end tests, with the same code. The tests only pass or fail; a show also
-//! says how well, and its exit status says whether.
+//! prints the figures, and its exit status says whether all is well.
 #![forbid(unsafe_code)]
 
 mod chaos;

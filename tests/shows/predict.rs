@@ -1,8 +1,8 @@
 //! `cargo xtask bench predict --real [NAME...]`: recordings of real programs, and what is predicted from them.
 //!
-//! For each: one execution with few switches; how many events it has and how many bytes they take; races by policy, for
-//! each how long it took; how much of all that time went into following the code; and what `racehunter predict` shows on
-//! the program, and on the one with a planted bug.
+//! For each program: one execution with few switches; its number of events and their size; races and time by policy;
+//! the share of the time that went into following the code; and what `racehunter predict` shows on the program, and on
+//! the one with a planted bug.
 
 use crate::table::{Align, Table, thousands};
 use racehunter_e2e::real::{Build, Real, named};
@@ -15,7 +15,7 @@ use racehunter_trace::recording::{Converter, PlainNames, Survey};
 use racehunter_trace::{Trace, file};
 use std::time::{Duration, Instant};
 
-/// Prints the table of the programs with these names, or of all.
+/// Prints the table of the named programs, or of all.
 pub fn show(names: &[&str]) -> Result<bool, String> {
     let programs = named(names)?;
     let table = Table::new([
@@ -77,13 +77,13 @@ const LONGEST: Duration = Duration::from_secs(120);
 struct Recorded {
     trace: Trace,
     bytes: usize,
-    /// Running the program and writing the trace, without what is next.
+    /// Time of running the program and writing the trace, without the next field.
     plain: Duration,
-    /// Following the code.
+    /// Time of following the code.
     following: Duration,
 }
 
-/// The arguments of a program: sqlite3 gets a third thread.
+/// Returns the arguments of a program: sqlite3 gets a third thread.
 fn arguments(real: &Real) -> Vec<&str> {
     if real.name == "sqlite3" { vec!["3", "12"] } else { real.arguments.to_vec() }
 }
@@ -118,7 +118,7 @@ fn record(real: &Real) -> Result<Recorded, String> {
         }
         Ok::<_, racehunter_trace::Error>((converter.finish().finish()?, began.elapsed()))
     };
-    // What takes less than a second is measured several times: other load only makes it longer, never shorter.
+    // Measure short work several times: other load only makes it longer, never shorter.
     let (mut plain, mut all) = (Duration::MAX, Duration::MAX);
     let mut bytes = Vec::new();
     for _ in 0..REPEATS {
@@ -132,7 +132,7 @@ fn record(real: &Real) -> Result<Recorded, String> {
     Ok(Recorded { trace, bytes: size, plain: ran + plain, following: all.saturating_sub(plain) })
 }
 
-/// What the command says about the program.
+/// Returns the command's result for the program.
 fn tried(real: &Real, build: Build) -> Result<String, String> {
     let workshop = Workshop::new();
     let out = workshop.path("predictions");

@@ -1,4 +1,4 @@
-//! `cargo xtask probes`: programs whose truth is known, and whether every answer about them is true.
+//! `cargo xtask probes`: programs for which the right answer is known, and whether every answer about them is true.
 //!
 //! The programs are those below `probes/`, and those of a directory that `--dir` or `RACEHUNTER_PROBES` names, whose
 //! truths are in `probes/external.toml`. Probes run one after the other, unless `--jobs` says otherwise: two hunts
@@ -19,18 +19,18 @@ use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Executions of a hunt: as many as one without a limit takes.
+/// Executions of a hunt: the default limit.
 const RUNS: &str = "2000";
 /// Time of a hunt.
 const HUNT_TIME: &str = "10s";
 /// Time of a scan. A longer scan would not learn more.
 const SCAN_TIME: &str = "5s";
-/// A command that takes so much longer than it was allowed to does not end.
+/// A command that exceeds its limit by this much counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The variable that marks everything that runs below a probe.
 const MARK: &str = "RACEHUNTER_PROBE";
 
-/// What was asked for.
+/// The request.
 #[derive(Default)]
 struct Request {
     names: Vec<String>,
@@ -50,14 +50,14 @@ enum Done {
     Skipped(String),
 }
 
-/// One probe that was asked about.
+/// The result of one probe.
 struct Row {
     done: Done,
     took: Duration,
     line: String,
 }
 
-/// Asks about all probes whose name contains one of these words; returns whether no answer was wrong.
+/// Runs all probes whose name contains one of these words; returns true if no answer was wrong.
 pub fn show(words: &[&str]) -> Result<bool, String> {
     let request = request(words)?;
     let mut all = probes::probes()?;
@@ -129,7 +129,7 @@ fn request(words: &[&str]) -> Result<Request, String> {
     Ok(request)
 }
 
-/// A program with a race that is hunted can be scanned as well: that takes no time when nothing is executed.
+/// Returns the scan of a hunted program with a race: it takes little time if nothing is executed.
 fn cross(probe: &Probe) -> Option<Probe> {
     let races = matches!(&probe.truth, Truth::Bug(kinds) if kinds.contains("data-race"));
     (probe.asked == Asked::Hunt && races && probe.cross && probe.with.is_empty()).then(|| Probe {
@@ -175,11 +175,11 @@ fn ask_all(all: &[Probe], request: &Request) -> Vec<Row> {
     rows.into_values().collect()
 }
 
-/// A namespace of processes, for programs that would harm others.
+/// A process namespace, for programs that would harm others.
 struct Cage(Option<Vec<&'static str>>);
 
 impl Cage {
-    /// The first way to make one that is permitted.
+    /// Returns the first permitted way to create one.
     fn find() -> Self {
         const WAYS: [&[&str]; 2] = [
             &["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"],
@@ -196,7 +196,7 @@ impl Cage {
     fn around(&self, command: &Command) -> Option<Command> {
         let way = self.0.as_ref()?;
         let mut caged = Command::new(way[0]);
-        // The first process of a namespace is deaf to most signals: the command must not be that one.
+        // The first process of a namespace ignores most signals, so the command must not be that one.
         caged.args(&way[1..]).args(["sh", "-c", "\"$@\"; exit $?", "sh"]);
         caged.arg(command.get_program()).args(command.get_args());
         for (name, value) in command.get_envs() {
@@ -210,8 +210,8 @@ impl Cage {
     }
 }
 
-/// Asks with defaults first, and if that gives no answer, with the analysis that claims most: it finishes where
-/// others run out of executions.
+/// Asks with defaults first, and if that gives no answer, with the analysis that claims most: it finishes where others
+/// run out of executions.
 fn ask(probe: &Probe, number: usize, request: &Request, cage: &Cage) -> Row {
     let row = ask_once(probe, number, request, cage);
     let open = matches!(row.done, Done::Judged(Outcome::NoClaim, _)) && probe.truth != Truth::Any;
@@ -246,7 +246,7 @@ fn ask_once(probe: &Probe, number: usize, request: &Request, cage: &Cage) -> Row
     row(Done::Judged(judge(probe, &answer), Box::new(answer)), line)
 }
 
-/// The command that asks about a probe, and how a user would type it.
+/// Returns the command that asks about a probe, and how a user would type it.
 fn command(probe: &Probe, request: &Request, workshop: &Workshop) -> Result<(Command, String), String> {
     let mut flags = probe.flags.clone();
     let directory = workshop.path("").to_string_lossy().trim_end_matches('/').to_owned();
@@ -294,7 +294,7 @@ fn command(probe: &Probe, request: &Request, workshop: &Workshop) -> Result<(Com
     Ok((command, line))
 }
 
-/// Runs a command to its end, or ends it.
+/// Runs a command to its end, or kills it.
 fn run(command: &mut Command, mark: &str) -> Answer {
     // A program that signals its process group must not reach this one, which a PID namespace does not prevent.
     command.process_group(0);
@@ -331,7 +331,7 @@ fn drain(pipe: Option<&mut impl Read>, into: &Mutex<Vec<u8>>) {
     }
 }
 
-/// The exit code, or nothing when it had to be ended.
+/// Returns the exit code, or nothing if it had to be killed.
 fn wait(child: &mut Child) -> Option<Option<i32>> {
     let began = Instant::now();
     loop {
@@ -347,7 +347,7 @@ fn wait(child: &mut Child) -> Option<Option<i32>> {
     }
 }
 
-/// Processes that still run a while after the command has ended.
+/// Returns the processes that still run a while after the command has ended.
 fn left_behind(mark: &str) -> Vec<u32> {
     let mut left = Vec::new();
     for _ in 0..40 {
@@ -368,7 +368,7 @@ fn truth(probe: &Probe) -> String {
     }
 }
 
-/// How many there are of each outcome in a class.
+/// Number of each outcome in a class.
 #[derive(Clone, Copy, Default)]
 struct Count {
     probes: usize,
@@ -465,7 +465,7 @@ fn banned(probe: &Probe) -> &'static str {
     }
 }
 
-/// One line for each probe, for comparison with another build.
+/// Returns one line for each probe, for comparison with another build.
 fn results(all: &[Probe], rows: &[Row]) -> String {
     let mut text = String::new();
     for (probe, row) in all.iter().zip(rows) {

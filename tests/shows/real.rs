@@ -1,7 +1,7 @@
 //! `cargo xtask real [--runs N] [NAME...]`: widely used libraries, and a server, under control.
 //!
-//! For each: every execution writes what the plain build writes; what is reported; how many events and executions there
-//! are; and whether a bug that was planted in it is found.
+//! For each: whether every execution writes what the plain build writes; what is reported; how many events and
+//! executions there are; and whether a planted bug is found.
 
 use crate::table::{Align, Table, thousands};
 use racehunter_analyses::{Options, Technique};
@@ -17,7 +17,7 @@ const RUNS: u64 = 50;
 /// Executions in which a planted bug must be found.
 const HUNT: u64 = 200;
 
-/// Prints the table of the programs with these names, or of all; says whether all is well.
+/// Prints the table of the named programs, or of all; returns true if all is well.
 pub fn show(words: &[&str]) -> Result<bool, String> {
     let (runs, names) = match words {
         ["--runs", runs, names @ ..] => (runs.parse().map_err(|_| "--runs needs a number".to_owned())?, names),
@@ -63,7 +63,7 @@ fn cells(real: &Real, ran: &Ran, found: Option<&str>) -> [String; 9] {
     ]
 }
 
-/// What a campaign showed.
+/// The results of a campaign.
 #[derive(Default)]
 struct Ran {
     threads: u32,
@@ -75,7 +75,7 @@ struct Ran {
     remarks: Vec<String>,
 }
 
-/// Compares what executions write with what they should write.
+/// Compares the output of executions with the expected one.
 struct Comparing {
     processes: Processes,
     expected: String,
@@ -105,7 +105,7 @@ impl Executor for Comparing {
     }
 }
 
-/// Runs the program as it is, in random schedules.
+/// Runs the unmodified program, in random schedules.
 fn explore(real: &Real, runs: u64) -> Result<Ran, String> {
     let plain = run(Command::new(real.build(Build::Plain)).args(real.arguments));
     if plain.status != Some(0) {
@@ -132,7 +132,7 @@ fn explore(real: &Real, runs: u64) -> Result<Ran, String> {
     Ok(ran)
 }
 
-/// Hunts the program with the planted bug, as a user would; says where it was found.
+/// Hunts the program with the planted bug, as a user would; returns where it was found.
 fn hunt(real: &Real) -> Result<Option<String>, String> {
     let workshop = Workshop::new();
     let program = real.build(Build::Planted);

@@ -1,5 +1,5 @@
-//! `cargo xtask bench sctbench --dir DIR [--runs N] [--time T] [NAME...]`: tables 1 and 2 of the 2025 paper on the programs of
-//! SCTBench, which its own tests were taken from.
+//! `cargo xtask bench sctbench --dir DIR [--runs N] [--time T] [NAME...]`: tables 1 and 2 of the 2025 paper on the
+//! programs of SCTBench, from which the paper's own tests were taken.
 //!
 //! DIR is `benchmarks` of a copy of SCTBench, which is not part of this project. The programs are those of its
 //! `buggy.txt` that consist of one or two files; the others (servers, PARSEC, SPLASH-2, a browser's engine) have
@@ -10,7 +10,7 @@ use crate::tables::{Test, compare};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where the source files of a program are that is not named like it.
+/// Source files of programs that are not named after them.
 const ELSEWHERE: [(&str, &str, &[&str]); 2] = [
     ("safestack bug1", "safestack/SafeStack.cpp", &[]),
     (
@@ -20,7 +20,7 @@ const ELSEWHERE: [(&str, &str, &[&str]); 2] = [
     ),
 ];
 
-/// The programs are from a time when compilers asked for less.
+/// The programs are from a time when compilers were less strict.
 const C: [&str; 7] = [
     "-w",
     "-std=gnu89",
@@ -32,10 +32,10 @@ const C: [&str; 7] = [
 ];
 const CXX: [&str; 3] = ["-w", "-std=gnu++11", "-fpermissive"];
 
-/// Threads that a program gets where it asks for a number.
+/// Number of threads, for programs that ask for it.
 const THREADS: &str = "2";
 
-/// Prints the tables; says whether everything could be measured.
+/// Prints the tables; returns true if everything could be measured.
 pub fn show(words: &[&str]) -> Result<bool, String> {
     let (mut directory, mut runs, mut limit, mut names) = (None, "100000000", "20s", Vec::new());
     let mut words = words.iter().copied();
@@ -65,7 +65,7 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
     Ok(well)
 }
 
-/// The programs of the list that are one file, and the names of the others.
+/// Returns the programs of the list that are one file, and the names of the others.
 fn tests(directory: &Path, list: &str) -> (Vec<Test>, Vec<String>) {
     let (mut tests, mut others) = (Vec::new(), Vec::new());
     for line in list.lines().filter(|line| !line.starts_with('#')) {
@@ -91,7 +91,7 @@ fn tests(directory: &Path, list: &str) -> (Vec<Test>, Vec<String>) {
     (tests, others)
 }
 
-/// The arguments that the first line of a program asks for.
+/// Returns the arguments that the first line of a program asks for.
 fn arguments(first: &str) -> Vec<String> {
     let asked = first.split_once("args:").map_or("", |(_, rest)| rest);
     asked

@@ -1,7 +1,7 @@
 //! ThreadSanitizer's own tests, by both tools: `cargo xtask bench tsan --dir DIR [--time T] [NAME...]`.
 //!
-//! DIR is `test/tsan` of a copy of LLVM's compiler-rt, which is not part of this project. Tests count that are one
-//! file, built by one line; a detector is expected to report what ThreadSanitizer reports. Some of the suite does not
+//! DIR is `test/tsan` of a copy of LLVM's compiler-rt, which is not part of this project. Only tests that are one file,
+//! built by one line, count; a detector is expected to report what ThreadSanitizer reports. Some of the suite does not
 //! concern RaceHunter (options, suppressions, the text of reports): such programs only have to build and run.
 
 use crate::table::{Align, Table};
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Runs of a program with ThreadSanitizer; the first that reports something counts.
+/// Number of runs with ThreadSanitizer; the first one that reports something counts.
 const RUNS: u32 = 3;
 
 /// One test of the suite.
@@ -41,8 +41,8 @@ struct Answer {
 
 impl Answer {
     fn races(&self) -> bool {
-        // One tool calls it a race when one thread frees memory that another uses, or destroys a lock that another
-        // has; the other tool has separate names for these.
+        // One tool calls it a race if one thread frees memory that another uses, or destroys a lock that another holds;
+        // the other tool has separate names for these.
         self.kinds.iter().any(|kind| ["race", "use-after-free", "misuse"].iter().any(|known| kind.contains(known)))
     }
 
@@ -55,7 +55,8 @@ impl Answer {
     }
 }
 
-/// Runs the suite; whether RaceHunter finds all races that ThreadSanitizer does, reports nothing falsely, and links.
+/// Runs the suite; returns true if RaceHunter finds all races that ThreadSanitizer does, reports nothing falsely, and
+/// links.
 pub fn show(words: &[&str]) -> Result<bool, String> {
     let (mut directory, mut time, mut names) = (None, "5s", Vec::new());
     let mut words = words.iter();
@@ -168,7 +169,7 @@ fn find(directory: &Path) -> Result<Vec<Test>, String> {
     if tests.is_empty() { Err(format!("there are no tests in {}", directory.display())) } else { Ok(tests) }
 }
 
-/// A test that is one program, built by one line.
+/// Returns a test that is one program, built by one line.
 fn parse(file: &Path, source: &str) -> Option<Test> {
     let runs = || source.lines().filter_map(|line| line.split_once("RUN:")).map(|(_, run)| run.trim());
     let mut builds = runs().filter(|run| run.contains("%clang"));
@@ -211,7 +212,7 @@ fn thread_sanitizer(test: &Test, directory: &Path, workshop: &Workshop) -> Answe
     compiler.arg("-fsanitize=thread");
     let mut answer = Answer { is_built: build(compiler, test, directory, &program), ..Answer::default() };
     for _ in 0..if answer.is_built { RUNS } else { 0 } {
-        // Without randomised addresses: otherwise ThreadSanitizer does not always find room for its shadow.
+        // Without address randomisation: otherwise ThreadSanitizer does not always find room for its shadow.
         let mut command = Command::new("setarch");
         command.args(["--addr-no-randomize", "timeout", "10"]).arg(&program);
         let ended = workshop.run(&mut command);

@@ -1,8 +1,8 @@
-//! Tables that are printed row by row, while the rest is still being worked out.
+//! Tables that are printed row by row, while the rest is still being computed.
 
 use std::time::Duration;
 
-/// Where the text of a column stands.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     Left,
@@ -15,19 +15,19 @@ pub struct Table<const N: usize> {
 }
 
 impl<const N: usize> Table<N> {
-    /// A table; a column is at least as wide as its heading.
+    /// Returns a table; a column is at least as wide as its heading.
     pub fn new(columns: [(&'static str, usize, Align); N]) -> Self {
         Self { columns: columns.map(|(heading, width, align)| (heading, width.max(heading.len()), align)) }
     }
 
-    /// The headings, and a line below them.
+    /// Returns the headings, and a line below them.
     pub fn heading(&self) -> String {
         let names = self.row(self.columns.map(|(heading, ..)| heading.to_owned()));
         let width = self.columns.iter().map(|(_, width, _)| width + 2).sum::<usize>() - 2;
         format!("{names}\n{}", "-".repeat(width))
     }
 
-    /// One row. A cell that is too wide pushes the rest to the right.
+    /// Returns one row. A cell that is too wide pushes the rest to the right.
     pub fn row(&self, cells: [String; N]) -> String {
         let mut line = String::new();
         for (cell, (_, width, align)) in cells.iter().zip(&self.columns) {
@@ -40,7 +40,7 @@ impl<const N: usize> Table<N> {
     }
 }
 
-/// A number with a comma between thousands.
+/// Returns a number with a comma between thousands.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> =
@@ -48,7 +48,7 @@ pub fn thousands(number: u64) -> String {
     groups.join(",")
 }
 
-/// A time, in words.
+/// Formats a time.
 pub fn time(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 60.. => format!("{} m {:02} s", seconds / 60, seconds % 60),
@@ -57,7 +57,7 @@ pub fn time(time: Duration) -> String {
     }
 }
 
-/// One value per backend, in few words: only one of them where they are all the same.
+/// Joins one value per backend; equal values are shown once.
 pub fn together(values: &[String]) -> String {
     match values {
         [first, rest @ ..] if rest.iter().all(|other| other == first) => first.clone(),

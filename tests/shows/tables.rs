@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 const RUNS: &str = "500";
 const TIME: &str = "10s";
 
-/// A way to look for bugs.
+/// A method of finding bugs.
 struct Method {
     name: &'static str,
     /// Options of the hunt; none for ThreadSanitizer.
@@ -41,7 +41,7 @@ const AUTO: usize = 4;
 
 /// A program to try the methods on.
 pub struct Test {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its one file.
     pub source: PathBuf,
@@ -49,7 +49,7 @@ pub struct Test {
     pub flags: Vec<String>,
     /// Its own arguments.
     pub arguments: Vec<String>,
-    /// A crash or a deadlock is as good as an assertion.
+    /// True if a crash or a deadlock counts like an assertion.
     pub any_failure: bool,
 }
 
@@ -58,17 +58,17 @@ pub struct Test {
 pub struct Report {
     /// Races, by the lines of their accesses.
     pub races: BTreeSet<BTreeSet<u32>>,
-    /// Whether an assertion failed; or whether there was any failure, where that is what counts.
+    /// True if an assertion failed; or if there was any failure, where that counts.
     pub asserts: bool,
     /// The execution that showed that first.
     pub execution: Option<u64>,
     /// What went wrong, if anything.
     pub trouble: Option<String>,
-    /// How long it took.
+    /// Its duration.
     pub took: Duration,
 }
 
-/// Prints the tables; says whether everything could be measured.
+/// Prints the tables; returns true if everything could be measured.
 pub fn show(words: &[&str]) -> Result<bool, String> {
     let (mut runs, mut limit, mut tables, mut names) = (RUNS, TIME, Vec::new(), Vec::new());
     let mut words = words.iter().copied();
@@ -93,7 +93,7 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
     Ok(well)
 }
 
-/// Tables 1 and 2.
+/// Prints tables 1 and 2.
 fn small_programs(runs: &str, limit: &str, names: &[&str]) -> Result<bool, String> {
     let wanted = |test: &Test| names.is_empty() || names.iter().any(|name| test.name.contains(name));
     let tests: Vec<Test> = tests()?.into_iter().filter(wanted).collect();
@@ -103,7 +103,7 @@ fn small_programs(runs: &str, limit: &str, names: &[&str]) -> Result<bool, Strin
     Ok(compare(&tests, runs, limit))
 }
 
-/// Tables 1 and 2 for these programs; whether everything could be measured.
+/// Prints tables 1 and 2 for these programs; returns true if everything could be measured.
 pub fn compare(tests: &[Test], runs: &str, limit: &str) -> bool {
     let width = tests.iter().map(|test| test.name.len()).max().unwrap_or(0);
     let mut columns = [("", 5, Align::Right); 1 + METHODS.len()];
@@ -142,7 +142,8 @@ pub fn compare(tests: &[Test], runs: &str, limit: &str) -> bool {
     well
 }
 
-/// The schedules until the failure shows, for the methods that count them, and what none of them shows.
+/// Prints the number of schedules until the failure shows, for the methods that count them, and what none of them
+/// shows.
 fn print_schedules(tests: &[Test], rows: &[Vec<Report>]) {
     let width = tests.iter().map(|test| test.name.len()).max().unwrap_or(0);
     let table = Table::new([
@@ -160,7 +161,7 @@ fn print_schedules(tests: &[Test], rows: &[Vec<Report>]) {
     println!("\nauto: {} of {}", rows.iter().filter(shown).count(), rows.len());
 }
 
-/// The programs, by a rule that knows none of them.
+/// Returns the programs, by a rule that names none of them.
 fn tests() -> Result<Vec<Test>, String> {
     let of_targets = targets().into_iter().filter(|target| target.bug.is_some()).filter_map(|target| {
         let name = target.path.strip_prefix("targets/")?.to_owned();
@@ -204,9 +205,9 @@ fn report_all(test: &Test, runs: &str, limit: &str) -> Vec<Report> {
         .collect()
 }
 
-/// What a hunt has found.
+/// Returns the findings of a hunt.
 fn read(ended: Ended, test: &Test, took: Duration) -> Report {
-    // 3: something is not seen, but what was found still counts.
+    // 3: something is not seen, but the findings still count.
     if !matches!(ended.status, Some(0 | 1 | 3)) {
         return Report { trouble: Some(ended.stderr), took, ..Report::default() };
     }
@@ -227,7 +228,7 @@ fn read(ended: Ended, test: &Test, took: Duration) -> Report {
     }
 }
 
-/// Table 1: what each method reports, and how long it takes.
+/// Prints table 1: what each method reports, and how long it takes.
 fn print_first(rows: &[Vec<Report>]) {
     println!("\nTable 1: {} programs\n", rows.len());
     let table = Table::new([
@@ -267,7 +268,7 @@ fn print_first(rows: &[Vec<Report>]) {
     }
 }
 
-/// Table 2: how context bounding compares with ThreadSanitizer and watchpoints.
+/// Prints table 2: how context bounding compares with ThreadSanitizer and watchpoints.
 fn print_second(rows: &[Vec<Report>]) {
     const RESULTS: [&str; 7] = [
         "new races",

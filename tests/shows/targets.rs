@@ -20,11 +20,10 @@ use std::time::{Duration, Instant};
 const RUNS: &str = "2000";
 /// Hunts at the same time.
 const JOBS: usize = 2;
-/// A hunt that takes longer has failed.
+/// Time limit of a hunt.
 const PATIENCE: &str = "300s";
 
-/// Prints the table of the programs whose path contains one of these names; returns whether everything is as
-/// expected.
+/// Prints the table of the programs whose path contains one of these names; returns true if everything is as expected.
 pub fn show(words: &[&str]) -> Result<bool, String> {
     let (names, backends) = arguments(words)?;
     let programs: BTreeMap<String, Target> =
@@ -41,7 +40,7 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
     Ok(totals.missed + totals.false_reports == 0)
 }
 
-/// The names of programs, and the backends as the command names them. No backend means: the only one there is.
+/// Returns the names of programs, and the selected backends. No backend means the only one there is.
 fn arguments<'a>(words: &[&'a str]) -> Result<(Vec<&'a str>, Vec<&'static str>), String> {
     let (mut names, mut wanted) = (Vec::new(), None);
     let mut words = words.iter();
@@ -88,12 +87,12 @@ impl<'a> Row<'a> {
         self.buggy?.bug.as_ref()
     }
 
-    /// What is to be found.
+    /// Returns the expected finding.
     fn expected(&self) -> String {
         self.bug().map_or_else(|| "nothing".to_owned(), |bug| bug.kind.clone())
     }
 
-    /// Where it is to be found.
+    /// Returns the expected lines.
     fn lines(&self) -> String {
         let Some(bug) = self.bug() else { return String::new() };
         let lines = bug.lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
@@ -109,7 +108,7 @@ struct Hunt {
     reported: BTreeMap<String, Duration>,
 }
 
-/// What there is to say about all rows.
+/// Totals of all rows.
 #[derive(Default)]
 struct Totals {
     bugs: usize,
@@ -134,7 +133,7 @@ impl Totals {
 
 /// Hunts all programs and prints their rows.
 fn hunt_all(rows: &[Row<'_>], backends: &[&'static str]) -> Totals {
-    // A hunt without a choice of backend takes the default.
+    // A hunt without a choice of backend uses the default.
     let backends: Vec<Option<&str>> =
         if backends.is_empty() { vec![None] } else { backends.iter().copied().map(Some).collect() };
     let programs = rows.iter().flat_map(|row| row.buggy.into_iter().chain([row.correct]));
@@ -185,7 +184,7 @@ fn hunt_all(rows: &[Row<'_>], backends: &[&'static str]) -> Totals {
     totals
 }
 
-/// One hunt of one program.
+/// Runs one hunt of one program.
 fn hunt(target: &Target, backend: Option<&str>) -> Hunt {
     let workshop = Workshop::new();
     let mut options = vec!["--runs", RUNS, "--time", PATIENCE, "--jobs", "1"];
@@ -202,7 +201,7 @@ fn hunt(target: &Target, backend: Option<&str>) -> Hunt {
             stdout += &(line + "\n");
         }
     }
-    // It writes little there, which the pipe has room for.
+    // It writes little, so the pipe does not fill up.
     if let Some(mut pipe) = child.stderr.take() {
         let _ = pipe.read_to_string(&mut stderr);
     }

@@ -1,4 +1,4 @@
-//! ThreadSanitizer, by the compiler that RaceHunter uses, or by gcc where that one has no runtime for it.
+//! ThreadSanitizer, with the compiler that RaceHunter uses, or with gcc if that one has no runtime for it.
 
 use crate::tables::Report;
 use racehunter_e2e::workshop::text;
@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Runs of a program, of which the one counts that reports most.
+/// Number of runs of a program; the one that reports most counts.
 const RUNS: u32 = 3;
-/// Seconds that one may take: some programs wait for ever when they go wrong.
+/// Time limit in seconds: some programs wait for ever when they fail.
 const LIMIT: &str = "10";
 
-/// What ThreadSanitizer reports about a program, and how long a run takes in the mean.
+/// Returns what ThreadSanitizer reports about a program, and the mean duration of a run.
 pub fn report(source: &Path, flags: &[String], arguments: &[String], workshop: &Workshop) -> Report {
     let program = workshop.path("program.tsan");
     let mut trouble = String::new();
@@ -30,7 +30,7 @@ pub fn report(source: &Path, flags: &[String], arguments: &[String], workshop: &
     let mut best = Report::default();
     let mut took = Duration::ZERO;
     for _ in 0..RUNS {
-        // Without randomised addresses: otherwise ThreadSanitizer does not always find room for its shadow.
+        // Without address randomisation: otherwise ThreadSanitizer does not always find room for its shadow.
         let mut command = Command::new("setarch");
         command.args(["--addr-no-randomize", "timeout", LIMIT]).arg(&program).args(arguments);
         let began = Instant::now();
@@ -48,7 +48,7 @@ pub fn report(source: &Path, flags: &[String], arguments: &[String], workshop: &
     Report { took: took / RUNS, ..best }
 }
 
-/// The compilers for the language of a file: the one beneath `racehunter cc` first.
+/// Returns the compilers for the language of a file: the one beneath `racehunter cc` first.
 fn compilers(source: &Path) -> Vec<PathBuf> {
     let version = run(&mut racehunter(["cc", "--version"])).stdout;
     let directory = version.lines().find_map(|line| line.strip_prefix("InstalledDir: ")).unwrap_or_default();
@@ -57,23 +57,23 @@ fn compilers(source: &Path) -> Vec<PathBuf> {
     vec![Path::new(directory).join(ours), PathBuf::from(other)]
 }
 
-/// The races, by the lines of the source at which their two accesses are.
+/// Returns the races, by the source lines of their two accesses.
 fn races(log: &str, source: &Path) -> BTreeSet<BTreeSet<u32>> {
     let file = text(source);
     let reports = log.split("WARNING: ThreadSanitizer: ").skip(1).filter(|report| report.starts_with("data race "));
-    // A file may say that its lines are those of another one.
+    // A file may claim that its lines are those of another one.
     let line = |stack: &str| line_in(stack, &file).or_else(|| innermost(stack));
     reports.map(|report| report.split("\n\n").take(2).filter_map(line).collect()).collect()
 }
 
-/// The innermost line of a stack, in whatever file it is.
+/// Returns the innermost line of a stack, in any file.
 fn innermost(stack: &str) -> Option<u32> {
     let frames = stack.lines().map(str::trim).filter(|line| line.starts_with('#'));
     let line_of = |word: &str| word.split(':').nth(1)?.parse().ok();
     frames.flat_map(str::split_whitespace).find_map(line_of)
 }
 
-/// The innermost line of a stack that is in the file.
+/// Returns the innermost line of a stack that is in the file.
 fn line_in(stack: &str, file: &str) -> Option<u32> {
     stack.lines().find_map(|line| {
         let place = line.split_once(file)?.1.strip_prefix(':')?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// What is verified: a name, and the program.
+/// The programs to verify, with their names.
 const PROGRAMS: [(&str, &str); 5] = [
     ("experiment 1", "targets/data-race/port_extra_variable.c"),
     ("experiment 2", "targets/data-race/port_receive_early.c"),
@@ -15,17 +15,17 @@ const PROGRAMS: [(&str, &str); 5] = [
     ("listing 2", "targets/data-race/happens_before_blind.c"),
 ];
 
-/// The ways to verify.
+/// The modes of verification.
 const MODES: [(&str, &[&str]); 3] = [
     ("watchpoint", &["--analysis", "watchpoint", "--detector", "none"]),
     ("bound", &["--analysis", "watchpoint-bound", "--detector", "none", "--runs", "2000"]),
     ("free", &["--free-running", "--detector", "none", "--runs", "200"]),
 ];
 
-/// Runs of the program alone, of which the mean counts.
+/// Number of runs of the program alone; the mean counts.
 const PLAIN: u32 = 10;
 
-/// Prints the table. False when a race was not found.
+/// Prints the table. Returns false if a race was not found.
 pub fn show(names: &[&str]) -> Result<bool, String> {
     let right = |heading| (heading, 9, Align::Right);
     let table = Table::new([
@@ -88,7 +88,7 @@ fn milliseconds(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1000.0)
 }
 
-/// How long the program takes as any compiler makes it, in the mean.
+/// Returns the mean duration of the program, compiled by an ordinary compiler.
 fn plain(source: &Path) -> Result<Duration, String> {
     let workshop = Workshop::new();
     let program = workshop.path("plain");

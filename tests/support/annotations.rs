@@ -1,4 +1,4 @@
-//! What the programs below `targets/` say about themselves; the convention is in `targets/README.md`.
+//! The annotations of the programs below `targets/`; the convention is in `targets/README.md`.
 
 use crate::tool::root;
 use std::collections::BTreeSet;
@@ -10,21 +10,21 @@ use std::path::{Path, PathBuf};
 pub struct Target {
     /// Its path from the root of the project, as reports have it.
     pub path: String,
-    /// What is wrong with it; nothing for fixed twins and clean programs.
+    /// Its bug; nothing for fixed twins and clean programs.
     pub bug: Option<Annotated>,
     /// Options that it has to be compiled with (`// cflags: OPTIONS`).
     pub cflags: Option<String>,
 }
 
 impl Target {
-    /// The corrected program beside one with a bug.
+    /// Returns the corrected program beside one with a bug.
     #[must_use]
     pub fn twin(&self) -> String {
         let (name, extension) = self.path.rsplit_once('.').unwrap_or((&self.path, ""));
         format!("{name}.fixed.{extension}")
     }
 
-    /// What a hunt of it needs to know.
+    /// Returns the options for hunting it.
     #[must_use]
     pub fn options(&self) -> Vec<&str> {
         self.cflags.as_deref().map(|cflags| vec!["--cflags", cflags]).unwrap_or_default()
@@ -34,18 +34,18 @@ impl Target {
 /// A bug as the source describes it.
 #[derive(Clone, Debug)]
 pub struct Annotated {
-    /// The kind that is to be reported.
+    /// The expected kind.
     pub kind: String,
-    /// Lines of the one finding that must be there.
+    /// The lines of the expected finding.
     pub lines: BTreeSet<u32>,
     /// Further lines that may be reported, and as what.
     pub also: BTreeSet<(u32, String)>,
-    /// Preemptions that are enough to see it.
+    /// The number of preemptions that is enough to see it.
     pub preemptions: u32,
 }
 
 impl Annotated {
-    /// The lines that may be reported as a bug of this kind.
+    /// Returns the lines that may be reported as a bug of this kind.
     #[must_use]
     pub fn marked(&self, kind: &str) -> BTreeSet<u32> {
         let also = self.also.iter().filter(|(_, also)| also == kind).map(|(line, _)| *line);
@@ -54,7 +54,7 @@ impl Annotated {
     }
 }
 
-/// All programs, in the order of their names.
+/// Returns all programs, in the order of their names.
 ///
 /// # Panics
 /// If there are none, or if one of them violates the convention.
@@ -87,7 +87,7 @@ fn target(full: &Path) -> Target {
     Target { path, bug, cflags: note(&text, "cflags").map(str::to_owned) }
 }
 
-/// What a comment line `// NAME: ...` says.
+/// Returns the value of a comment line `// NAME: ...`.
 fn note<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let line = |line: &'a str| line.strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(": ").map(str::trim);
     text.lines().find_map(line)

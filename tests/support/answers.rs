@@ -1,4 +1,4 @@
-//! What the command answers about a probe, and whether that is true.
+//! The command's answer about a probe, and whether it is true.
 
 use crate::probes::{Asked, Ban, Probe, Truth, file_name};
 use crate::results::{Finding, Site};
@@ -7,12 +7,12 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// What the command answered.
+/// The command's answer.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// Its exit code; nothing when a signal ended it.
+    /// Its exit code; nothing if a signal ended it.
     pub status: Option<i32>,
-    /// It had to be ended.
+    /// It had to be killed.
     pub hung: bool,
     /// Processes that it left behind.
     pub left: usize,
@@ -22,14 +22,14 @@ pub struct Answer {
     pub summary: Option<Value>,
     /// The last line of a scan.
     pub verdict: Option<Value>,
-    /// The first line that is not as in the contract.
+    /// The first line that violates the contract.
     pub garbage: Option<String>,
     /// What it wrote to standard error.
     pub stderr: String,
 }
 
 impl Answer {
-    /// Reads what the command wrote.
+    /// Parses the command's output.
     #[must_use]
     pub fn read(status: Option<i32>, stdout: &str, stderr: String) -> Self {
         let mut answer = Self { status, stderr, ..Self::default() };
@@ -61,7 +61,7 @@ impl Answer {
         self.verdict.as_ref().is_some_and(|verdict| verdict["verdict"] == "race-free")
     }
 
-    /// The line of the answer that matters, in few words.
+    /// Returns the essential line of the answer, shortened.
     #[must_use]
     pub fn line(&self) -> String {
         let mut parts: Vec<String> = self
@@ -99,16 +99,16 @@ impl Answer {
 pub enum Outcome {
     /// The bug was reported.
     Found,
-    /// A correct program was proved to be so.
+    /// A correct program was proved correct.
     Proved,
-    /// Nothing false, and nothing that helps.
+    /// Nothing false, but nothing useful either.
     NoClaim,
-    /// Something that is not true, in words.
+    /// Something false, in words.
     Wrong(Vec<String>),
 }
 
 impl Outcome {
-    /// One word.
+    /// Returns a word for it.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -185,7 +185,7 @@ fn how_it_ended(probe: &Probe, answer: &Answer) -> Vec<String> {
     wrong
 }
 
-/// The kinds that a test fails with by itself have more than one name.
+/// Returns true if two kinds mean the same: kinds with which a test fails by itself have more than one name.
 fn same_kind(truth: &str, kind: &str) -> bool {
     truth == kind || (truth == "exit-status" && kind.starts_with("exit"))
 }
@@ -211,7 +211,7 @@ fn is_false(probe: &Probe, finding: &Finding) -> Option<String> {
     }
 }
 
-/// The innermost line of a site in a file with this name.
+/// Returns the innermost line of a site in a file with this name.
 fn line_in(site: &Site, name: &str) -> Option<u32> {
     let here = |file: &str| Path::new(file).file_name().is_some_and(|file| file == name);
     let own = here(&site.file).then_some(site.line);
@@ -224,7 +224,8 @@ fn is_assumed(probe: &Probe, answer: &Answer) -> bool {
     probe.unless_assumes.iter().any(|word| assumes.contains(word.as_str()))
 }
 
-/// "All schedules with <= 1 preemption" is a claim too, unless something is named that was not under control.
+/// Checks a partial claim: "all schedules with <= 1 preemption" is a claim too, unless something is named that was not
+/// under control.
 fn partial_claim(probe: &Probe, answer: &Answer) -> Option<String> {
     let (least, summary) = (probe.preemptions?, answer.summary.as_ref()?);
     let under_control = summary["uncontrolled"].as_array().is_none_or(Vec::is_empty);

@@ -1,6 +1,6 @@
-//! What the end-to-end tests have in common.
+//! Common code of the end-to-end tests.
 //!
-//! The tests use the command as a user does: they start it, check its exit code and its output, and know nothing of
+//! The tests use the command as a user does: they start it, check its exit code and its output, and know nothing about
 //! the crates behind it (`backends` and `detector` are exceptions). They find it through the environment variable
 //! `RACEHUNTER`, which `cargo xtask test` sets.
 //!
@@ -8,14 +8,14 @@
 //! - [`results`] reads the JSON lines that a hunt writes.
 //! - [`schema`] compares them with the schema in the documentation.
 //! - [`workshop`] is a directory for one test: sources, programs, findings.
-//! - [`annotations`] reads what a program below `targets/` says about its own bug.
+//! - [`annotations`] reads the annotations of programs below `targets/`.
 //! - [`verdict`] compares that with what a hunt reported.
-//! - [`mutants`] takes away what keeps threads apart.
+//! - [`mutants`] removes synchronisation from programs.
 //! - [`real`] builds widely used libraries, with and without a planted bug.
 //! - [`pair`] runs a program on both backends and compares.
-//! - [`probes`] reads what a program below `probes/` says about itself.
-//! - [`answers`] compares that with what the command answers.
-//! - [`processes`] looks for what a hunt may have left running.
+//! - [`probes`] reads the annotations of programs below `probes/`.
+//! - [`answers`] compares these with the command's answers.
+//! - [`processes`] looks for processes that a hunt may have left running.
 //!
 //! The programs in `shows/` print as tables what the tests assert. Start at `targets.rs`.
 #![forbid(unsafe_code)]

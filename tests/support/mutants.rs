@@ -1,11 +1,11 @@
-//! Programs from which something is missing that kept threads apart.
+//! Programs with some synchronisation removed.
 
-/// A program with one thing less.
+/// A program without one piece of its synchronisation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mutant {
-    /// What was taken away.
+    /// What was removed.
     pub what: String,
-    /// The rest.
+    /// The remaining program.
     pub text: String,
 }
 
@@ -14,8 +14,8 @@ const LOCKS: [&str; 5] =
 const UNLOCKS: [&str; 4] = ["pthread_mutex_unlock(", "pthread_spin_unlock(", "pthread_rwlock_unlock(", "mtx_unlock("];
 const JOINS: [&str; 2] = ["pthread_join(", "thrd_join("];
 
-/// All mutants that result from removing one locked section of one lock (the call that takes it, and the calls that
-/// release it until it is taken again), or one join. Calls are found where they are separate statements.
+/// Returns all mutants that result from removing one locked section of one lock (the call that takes it, and the calls
+/// that release it until it is taken again), or one join. Calls are found where they are separate statements.
 #[must_use]
 pub fn mutants(text: &str) -> Vec<Mutant> {
     let lines: Vec<&str> = text.lines().collect();
@@ -56,7 +56,7 @@ fn statement<'a>(line: &'a str, names: &[&str]) -> Option<Call<'a>> {
 
 fn without(lines: &[&str], at: usize, ends: &[usize], what: &str) -> Mutant {
     let is_gone = |line: usize| line == at || ends.contains(&line);
-    // A statement that does nothing: it may be all that an `if` or a loop has.
+    // An empty statement: it may be the whole body of an `if` or a loop.
     let text = lines.iter().enumerate().map(|(number, line)| if is_gone(number) { ";" } else { *line });
     let text: Vec<&str> = text.collect();
     Mutant { what: format!("{what} of line {}", at + 1), text: text.join("\n") + "\n" }

@@ -1,6 +1,6 @@
 //! One program on both backends: the same plan gives the same execution on fibers and on kernel threads.
 //!
-//! Unlike the rest this looks behind the command.
+//! Unlike the rest, this looks behind the command.
 
 use racehunter_abi::Kind;
 use racehunter_explore::{
@@ -9,7 +9,7 @@ use racehunter_explore::{
 use racehunter_launch::{Backend, Limits, Processes, Program};
 use std::path::PathBuf;
 
-/// Random schedules of every program.
+/// Number of random schedules of every program.
 const SCHEDULES: u64 = 8;
 
 /// One program on both backends.
@@ -20,7 +20,7 @@ pub struct Pair {
     pub threads: Processes,
 }
 
-/// What must be the same. Addresses of memory need not be: kernel threads take some for themselves.
+/// What must be the same. Memory addresses need not be: kernel threads take some for themselves.
 #[derive(Debug, PartialEq)]
 pub struct Essence {
     outcome: Outcome,
@@ -32,7 +32,7 @@ pub struct Essence {
     output: String,
 }
 
-/// What must be the same of an execution.
+/// Returns the part of an execution that must be the same.
 #[must_use]
 pub fn essence(execution: &Execution) -> Essence {
     let same = |record: &Record| {
@@ -54,7 +54,7 @@ pub fn essence(execution: &Execution) -> Essence {
 }
 
 impl Pair {
-    /// A program that is built.
+    /// Starts a program that is already built.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
         let program = Program { path, arguments: Vec::new(), input: None, client: None };
@@ -67,7 +67,7 @@ impl Pair {
         Self { fibers: start(Backend::Fibers), threads: start(Backend::Threads) }
     }
 
-    /// Runs plans on both, compares, and returns what they gave.
+    /// Runs plans on both, compares them, and returns the executions.
     #[track_caller]
     pub fn run(&mut self, plans: &[Plan]) -> Vec<Execution> {
         let fibers = self.fibers.run(plans).expect("the program runs");
@@ -85,7 +85,7 @@ impl Pair {
         fibers
     }
 
-    /// The default schedule, random ones, and each again. Returns the bugs that they showed.
+    /// Runs the default schedule, random ones, and each of them again. Returns the bugs that they showed.
     #[track_caller]
     pub fn compare_schedules(&mut self) -> Vec<Bug> {
         let monitored = self.run(&[Plan { observe: Observe::Everything, ..Plan::default() }]);

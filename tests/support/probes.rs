@@ -1,7 +1,7 @@
-//! Programs whose truth is known; the convention is in `probes/README.md`.
+//! Programs for which the right answer is known; the convention is in `probes/README.md`.
 //!
-//! A program below `targets/` must be understood in full. A probe asks for less, of more programs: everything the
-//! command says about it must be true, and it may always say nothing.
+//! For a program below `targets/`, everything must be right. A probe demands less, of more programs: everything the
+//! command says about it must be true, but it may say nothing.
 
 use crate::tool::root;
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The command that is asked.
+/// The command to ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Asked {
     /// `racehunter hunt`
@@ -19,7 +19,7 @@ pub enum Asked {
 }
 
 impl Asked {
-    /// As it is typed.
+    /// Returns its name.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ pub enum Truth {
     Clean,
     /// Some schedule does, as a finding of one of these kinds.
     Bug(BTreeSet<String>),
-    /// It does not matter: the program tests what it does to the command.
+    /// It does not matter: the program tests how the command copes with it.
     Any,
 }
 
@@ -54,11 +54,11 @@ pub enum Ban {
 pub struct Foreign {
     /// The file, beside the program.
     pub file: PathBuf,
-    /// What becomes of it.
+    /// How it is used.
     pub form: Form,
 }
 
-/// What becomes of foreign code.
+/// How foreign code is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// An object that is linked.
@@ -69,23 +69,23 @@ pub enum Form {
     Loaded,
 }
 
-/// The best answer there is.
+/// The best possible answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
-    /// The bug.
+    /// The bug is found.
     Found,
-    /// Nothing: more cannot be known.
+    /// Nothing is claimed: more cannot be known.
     NoClaim,
-    /// That there is none.
+    /// The program is proved correct.
     Proved,
 }
 
-/// A program, and what there is to know about it.
+/// A program with its annotations.
 #[derive(Clone, Debug)]
 pub struct Probe {
-    /// Class, file, and revision if it has some.
+    /// Class and file, and revision if there are several.
     pub name: String,
-    /// The directory that it is in.
+    /// Its directory.
     pub class: String,
     /// The file.
     pub source: PathBuf,
@@ -95,9 +95,9 @@ pub struct Probe {
     pub truth: Truth,
     /// Lines at which races may be reported; all, if none is marked.
     pub lines: BTreeSet<u32>,
-    /// What the message of a true finding has in it; anything, if this is empty.
+    /// Text that the message of a true finding contains; empty for any.
     pub says: String,
-    /// Preemptions that are enough to see the bug, if that is known.
+    /// The number of preemptions that is enough to see the bug, if known.
     pub preemptions: Option<u32>,
     /// Options for the compiler.
     pub flags: Vec<String>,
@@ -105,29 +105,29 @@ pub struct Probe {
     pub args: Vec<String>,
     /// Options of the command.
     pub options: Vec<String>,
-    /// What it must not do.
+    /// What the command must not do.
     pub must_not: BTreeSet<Ban>,
     /// A claim is true if one of these words is among its assumptions.
     pub unless_assumes: Vec<String>,
-    /// Whether the command may refuse the program (exit code 2).
+    /// True if the command may refuse the program (exit code 2).
     pub may_refuse: bool,
-    /// Whether the command may be killed by the program.
+    /// True if the program may kill the command.
     pub may_die: bool,
     /// The best answer, where it is not the obvious one.
     pub want: Want,
-    /// Code without instrumentation.
+    /// Uninstrumented code.
     pub with: Vec<Foreign>,
-    /// Whether what races is memory, so that `scan` can be asked, too.
+    /// True if the race is on memory, so that `scan` can be asked too.
     pub cross: bool,
-    /// Whether it is dangerous outside its own PID namespace.
+    /// True if it is dangerous outside its own PID namespace.
     pub isolate: bool,
 }
 
-/// Keys and values, as a program or the table of external ones has them.
+/// Keys and values, as in a program or in the table of external ones.
 type Words = Vec<(String, String)>;
 
 impl Probe {
-    /// Kinds that are true; nothing for a correct program.
+    /// Returns the kinds that are true; nothing for a correct program.
     #[must_use]
     pub fn kinds(&self) -> Vec<&str> {
         match &self.truth {
@@ -222,7 +222,7 @@ impl Probe {
     /// `scan` looks only for races: a program with another kind of bug is correct for it.
     fn only_races(&mut self) {
         if let Truth::Bug(kinds) = &mut self.truth {
-            // Freed memory that another thread uses is a race of `free` and the access.
+            // A use of freed memory by another thread is a race between `free` and the access.
             kinds.retain(|kind| matches!(kind.as_str(), "data-race" | "use-after-free"));
             if kinds.is_empty() {
                 self.truth = Truth::Clean;
@@ -255,12 +255,12 @@ fn foreign(source: &Path, value: &str) -> Result<Foreign, String> {
     Ok(Foreign { file: beside.join(file.trim()), form })
 }
 
-/// All probes of the project.
+/// Returns all probes of the project.
 pub fn probes() -> Result<Vec<Probe>, String> {
     below(&root().join("probes"))
 }
 
-/// All probes below a directory whose subdirectories are classes.
+/// Returns all probes below a directory whose subdirectories are classes.
 pub fn below(directory: &Path) -> Result<Vec<Probe>, String> {
     let mut probes = Vec::new();
     for class in entries(directory)? {
@@ -293,7 +293,7 @@ pub(crate) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The probes that a source is: one for each of its revisions and commands.
+/// Returns the probes of a source: one for each of its revisions and commands.
 pub fn annotated(name: &str, source: &Path, text: &str) -> Result<Vec<Probe>, String> {
     let (mut revisions, mut words, mut marks) = (Vec::new(), Vec::new(), Vec::new());
     for (number, line) in (1..).zip(text.lines()) {
@@ -338,7 +338,7 @@ struct External {
     probe: Vec<BTreeMap<String, String>>,
 }
 
-/// The probes of the table that are in this directory, and the sources there that the table does not have.
+/// Returns the probes of the table that are in this directory, and the sources there that the table does not have.
 pub fn external(directory: &Path) -> Result<(Vec<Probe>, Vec<String>), String> {
     let table = root().join("probes/external.toml");
     let text = fs::read_to_string(&table).map_err(|error| format!("{}: {error}", table.display()))?;

@@ -1,4 +1,4 @@
-//! What is still running.
+//! Running processes.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -7,16 +7,16 @@ use std::thread;
 use std::time::Duration;
 
 const TICK: Duration = Duration::from_millis(10);
-/// Ticks after which waiting is pointless.
+/// Number of ticks after which waiting is pointless.
 const PATIENCE: u32 = 3000;
 
-/// The numbers of all processes.
+/// Returns the numbers of all processes.
 fn all() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").expect("/proc can be read");
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
 }
 
-/// Processes whose program is this file, also after it was deleted. Zombies have no program.
+/// Returns the processes whose program is this file, even if it was deleted. Zombies have no program.
 #[must_use]
 pub fn running(program: &Path) -> Vec<u32> {
     all()
@@ -27,7 +27,7 @@ pub fn running(program: &Path) -> Vec<u32> {
         .collect()
 }
 
-/// Processes that were started with this variable in their environment, whatever program they run now.
+/// Returns the processes that were started with this variable in their environment, whatever program they run now.
 #[must_use]
 pub fn marked(variable: &str, value: &str) -> Vec<u32> {
     let mark = format!("{variable}={value}");
@@ -38,15 +38,15 @@ pub fn marked(variable: &str, value: &str) -> Vec<u32> {
     all().filter(has_mark).collect()
 }
 
-/// Ends processes.
+/// Kills processes.
 pub fn end(numbers: &[u32]) {
     for pid in numbers.iter().filter_map(|number| Pid::from_raw(i32::try_from(*number).ok()?)) {
-        // An error means that it has ended already.
+        // An error means that it has already ended.
         let _ = kill_process(pid, Signal::KILL);
     }
 }
 
-/// Waits until a condition holds; the message is for when it never does.
+/// Waits until a condition holds; the message is for the case that it never does.
 #[track_caller]
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     for _ in 0..PATIENCE {
@@ -58,10 +58,10 @@ pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     panic!("{what}");
 }
 
-/// Fails when processes of this program stay, and ends them.
+/// Fails if processes of this program remain, and kills them.
 #[track_caller]
 pub fn expect_none(program: &Path) {
-    // The kernel takes a moment to end a process that was killed.
+    // The kernel takes a moment to end a killed process.
     for _ in 0..PATIENCE {
         if running(program).is_empty() {
             return;

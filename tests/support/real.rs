@@ -1,8 +1,8 @@
 //! Real programs: libraries with threads, small programs that use them, and a server.
 //!
-//! Their sources come from packages that bundle them; `tests/sources` says which. Objects are kept in the target
-//! directory under a hash of everything that they are made from, so that the tests and shows of one run compile a library
-//! once.
+//! Their sources come from packages that bundle them, which `tests/sources` lists. Objects are cached in the target
+//! directory under a hash of everything that they are made from, so that the tests and shows of one run compile a
+//! library once.
 
 use crate::tool::{self, racehunter, root, run};
 use std::ffi::OsStr;
@@ -15,9 +15,9 @@ use std::thread;
 
 /// A program and the library that it uses.
 pub struct Real {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// The package that has the library, if it uses one.
+    /// The package with the library, if it uses one.
     package: Option<&'static str>,
     /// Directories of the package with sources; or single files.
     sources: &'static [&'static str],
@@ -36,14 +36,14 @@ pub struct Real {
 
 /// A bug that is planted by replacing text.
 pub struct Planted {
-    /// In words.
+    /// A description.
     pub what: &'static str,
-    /// The end of the path of the file that is changed.
+    /// The end of the changed file's path.
     pub file: &'static str,
     changes: &'static [(&'static str, &'static str)],
 }
 
-/// All of them.
+/// All real programs.
 pub const REAL: [Real; 4] = [
     Real {
         name: "sqlite3",
@@ -143,10 +143,10 @@ pub const REAL: [Real; 4] = [
     },
 ];
 
-/// Those with these names, or all when there are none.
+/// Returns those with these names, or all when there are none.
 ///
 /// # Errors
-/// When there is no such program.
+/// If there is no such program.
 pub fn named(names: &[&str]) -> Result<Vec<&'static Real>, String> {
     match names.iter().find(|name| REAL.iter().all(|real| real.name != **name)) {
         Some(name) => Err(format!("there is no real program {name}")),
@@ -154,7 +154,7 @@ pub fn named(names: &[&str]) -> Result<Vec<&'static Real>, String> {
     }
 }
 
-/// The one with this name.
+/// Returns the one with this name.
 #[must_use]
 pub fn real(name: &str) -> Option<&'static Real> {
     REAL.iter().find(|real| real.name == name)
@@ -175,7 +175,7 @@ impl Real {
     /// Builds the program; returns its path.
     ///
     /// # Panics
-    /// When something does not compile, or a planted bug finds no soil.
+    /// If something does not compile, or the text to replace is missing.
     #[must_use]
     pub fn build(&self, build: Build) -> PathBuf {
         let package = self.package.map(package).unwrap_or_default();
@@ -211,7 +211,7 @@ impl Real {
 }
 
 impl Planted {
-    /// Changes a copy of the file, and puts it in the place of the file.
+    /// Changes a copy of the file, and uses it instead of the file.
     fn apply(&self, store: &Store, files: &mut [PathBuf]) {
         let named = |file: &&mut PathBuf| file.to_string_lossy().ends_with(&format!("/{}", self.file));
         let file = files.iter_mut().find(named).unwrap_or_else(|| panic!("there is no {}", self.file));
@@ -222,7 +222,7 @@ impl Planted {
         }
         let directory = store.directory.join("planted");
         fs::create_dir_all(&directory).expect("a directory can be made");
-        // What it includes from beside itself is found through its old place.
+        // Headers beside it are found through its old directory.
         let copy = directory.join(self.file);
         if fs::read_to_string(&copy).ok().as_deref() != Some(&text) {
             fs::write(&copy, text).expect("a file can be written");
@@ -231,7 +231,7 @@ impl Planted {
     }
 }
 
-/// The directory of a package, which cargo fetches if need be.
+/// Returns the directory of a package, which cargo fetches if necessary.
 fn package(name: &str) -> PathBuf {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut metadata = Command::new(cargo);
@@ -248,7 +248,7 @@ fn package(name: &str) -> PathBuf {
 /// Compiled objects.
 struct Store {
     directory: PathBuf,
-    /// Stands for the compiler plugins, whose change makes objects outdated.
+    /// A hash of the compiler plugins, whose change makes objects outdated.
     plugins: u64,
 }
 
@@ -287,7 +287,7 @@ impl Store {
         let mut hasher = DefaultHasher::new();
         let content = fs::read(file).unwrap_or_else(|error| panic!("cannot read {}: {error}", file.display()));
         let ours = (build != Build::Plain).then_some(self.plugins);
-        // Where else to look for headers makes no difference to the files that are as they were.
+        // Other header directories make no difference to unchanged files.
         let flags: Vec<&String> = flags.iter().collect();
         let known: Vec<&&String> = flags.iter().filter(|flag| !flag.starts_with("-I")).collect();
         (content, file, known, ours).hash(&mut hasher);
@@ -305,7 +305,7 @@ impl Store {
     }
 }
 
-/// Hash of the compiler plugins that belong to the command.
+/// Returns the hash of the compiler plugins that belong to the command.
 fn plugins() -> u64 {
     let program = tool::path();
     let library = program.ancestors().nth(2).unwrap_or(&program).join("lib/racehunter");

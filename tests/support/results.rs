@@ -141,14 +141,14 @@ pub struct Hunted {
     pub findings: Vec<Finding>,
     /// The bounds, in order.
     pub bounds: Vec<Bound>,
-    /// The summary, if it came so far.
+    /// The summary, if there is one.
     pub summary: Option<Summary>,
-    /// All lines without what may differ from one run to the next.
+    /// All lines without the fields that may differ between runs.
     pub repeatable: Vec<Value>,
 }
 
 impl Hunted {
-    /// Reads what a hunt wrote.
+    /// Parses the output of a hunt.
     #[track_caller]
     #[must_use]
     pub fn new(ended: Ended) -> Self {
@@ -179,7 +179,7 @@ impl Hunted {
         self
     }
 
-    /// The summary, which must be there.
+    /// Returns the summary, which must be there.
     #[track_caller]
     #[must_use]
     pub fn summary(&self) -> &Summary {
@@ -187,7 +187,7 @@ impl Hunted {
         summary.unwrap_or_else(|| panic!("no summary\n{}{}", self.ended.stdout, self.ended.stderr))
     }
 
-    /// The findings as `kind at file:line, file:line`, for comparison and for messages.
+    /// Returns the findings as `kind at file:line, file:line`, for comparison and for messages.
     #[must_use]
     pub fn overview(&self) -> Vec<String> {
         let place = |site: &Site| format!("{}:{}", site.file, site.line);
@@ -200,7 +200,7 @@ impl Hunted {
             .collect()
     }
 
-    /// The finding of a kind that has a site at this line of a file with this name.
+    /// Returns the finding of a kind with a site at this line of a file with this name.
     #[must_use]
     pub fn at(&self, kind: &str, file: &str, line: u32) -> Option<&Finding> {
         let here = |site: &Site| site.file.ends_with(file) && site.line == line;
@@ -214,7 +214,7 @@ fn typed<T: for<'a> Deserialize<'a>>(value: &Value) -> T {
 }
 
 impl Site {
-    /// The innermost line of the site in a file: the access itself may be in a header of the library.
+    /// Returns the innermost line of the site in a file: the access itself may be in a header of the library.
     #[must_use]
     pub fn line_in(&self, file: &str) -> Option<u32> {
         let own = (self.file == file).then_some(self.line);

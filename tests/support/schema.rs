@@ -1,19 +1,19 @@
-//! JSON lines against the schema in the documentation.
+//! Checks JSON lines against the schema in the documentation.
 
 use crate::tool::root;
 use serde_json::Value;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-/// The schema itself.
+/// Returns the schema itself.
 #[must_use]
 pub fn schema() -> Value {
     let text = std::fs::read_to_string(root().join("docs/json-lines.schema.json")).expect("the schema");
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// What is wrong with each of these lines; nothing where it is empty. Uses a program that cargo builds when it is
-/// first needed: see its manifest.
+/// Returns what is wrong with each of these lines; empty if nothing is. Uses a program that cargo builds on first use:
+/// see its manifest.
 #[must_use]
 pub fn problems(lines: &[Value]) -> Vec<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -35,7 +35,7 @@ pub fn problems(lines: &[Value]) -> Vec<String> {
         .expect("cargo can be run");
     let mut input = child.stdin.take().expect("a pipe was asked for");
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    // The answers to some hundred lines fit into a pipe, so it never waits for us to read.
+    // The answers to a few hundred lines fit into a pipe, so it never blocks on writing.
     input.write_all(text.as_bytes()).expect("it reads");
     drop(input);
     let output = child.wait_with_output().expect("it ends");

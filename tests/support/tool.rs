@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// How a command ended.
 #[derive(Clone, Debug)]
 pub struct Ended {
-    /// Its exit code; nothing when a signal ended it.
+    /// Its exit code; nothing if a signal ended it.
     pub status: Option<i32>,
     /// What it wrote to standard output.
     pub stdout: String,
@@ -40,21 +40,21 @@ impl Ended {
 /// No command of the tests takes this long; one that does would never end.
 const NEVER: Duration = Duration::from_secs(200);
 
-/// The root of the project.
+/// Returns the root of the project.
 #[must_use]
 pub fn root() -> PathBuf {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     here.parent().map_or_else(|| PathBuf::from("."), PathBuf::from)
 }
 
-/// The path of the command, or what to do when it is not known.
+/// Returns the path of the command, or what to do if it is unknown.
 pub fn find() -> Result<PathBuf, &'static str> {
     let path = std::env::var_os("RACEHUNTER").ok_or("RACEHUNTER is not set: run through `cargo xtask test`")?;
-    // Relative to where cargo was started, which is the root.
+    // Relative to the root, where cargo was started.
     Ok(root().join(path))
 }
 
-/// The path of the command.
+/// Returns the path of the command.
 #[must_use]
 pub fn path() -> PathBuf {
     find().unwrap_or_else(|what| panic!("{what}"))
@@ -77,7 +77,7 @@ pub fn run(command: &mut Command) -> Ended {
     Started::new(command).finish()
 }
 
-/// A command that is running. It does not survive this value.
+/// A running command. It is killed when this value is dropped.
 pub struct Started {
     child: Child,
     name: String,
@@ -134,7 +134,7 @@ impl Started {
 
 impl Drop for Started {
     fn drop(&mut self) {
-        // An error means that it has ended already.
+        // An error means that it has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,13 +1,13 @@
-//! Whether what a hunt reported about a program below `targets/` is what the program says about itself.
+//! Compares what a hunt reported about a program below `targets/` with the program's annotations.
 
 use crate::annotations::{Annotated, Target};
 use crate::results::{Finding, Hunted, Summary};
 use std::collections::BTreeSet;
 
-/// Judges the hunt of a program: the finding that it had to report, or nothing for a program without a bug.
+/// Judges the hunt of a program; returns the finding that it had to report, or nothing for a program without a bug.
 ///
 /// # Errors
-/// What is missing, or reported wrongly, in words.
+/// If something is missing or reported wrongly; the error says what.
 pub fn judge<'a>(hunted: &'a Hunted, target: &Target) -> Result<Option<&'a Finding>, String> {
     let summary = hunted.summary.as_ref().ok_or_else(|| {
         let words = hunted.ended.stderr.trim();
@@ -26,7 +26,7 @@ pub fn judge<'a>(hunted: &'a Hunted, target: &Target) -> Result<Option<&'a Findi
     Ok(found)
 }
 
-/// The finding at exactly the marked lines, after checking all others.
+/// Returns the finding at exactly the marked lines, after checking all others.
 fn expected<'a>(hunted: &'a Hunted, path: &str, bug: &Annotated) -> Result<&'a Finding, String> {
     let mut best: Option<&Finding> = None;
     for finding in &hunted.findings {
@@ -49,12 +49,12 @@ fn expected<'a>(hunted: &'a Hunted, path: &str, bug: &Annotated) -> Result<&'a F
     Ok(finding)
 }
 
-/// What holds for everything that is reported about a program with a bug; returns the lines that it is about.
+/// Checks a finding about a program with a bug; returns its lines.
 fn possible(finding: &Finding, path: &str, bug: &Annotated) -> Result<BTreeSet<u32>, String> {
     let Finding { id, kind, confirmed, replayed, message, .. } = finding;
     let lines = lines(finding, path)?;
     if kind == "exit-status" && *confirmed {
-        // What the program computes is wrong because of its bug, and it says so.
+        // The program computes a wrong result because of its bug, and reports that.
         return Ok(lines);
     }
     let marked = bug.marked(kind);
@@ -70,14 +70,14 @@ fn possible(finding: &Finding, path: &str, bug: &Annotated) -> Result<BTreeSet<u
     Ok(lines)
 }
 
-/// The lines of the program that a finding is about.
+/// Returns the lines of the program that a finding is about.
 fn lines(finding: &Finding, path: &str) -> Result<BTreeSet<u32>, String> {
     let places = finding.sites.iter().map(|site| site.line_in(path));
     let lines: Option<BTreeSet<u32>> = places.collect();
     lines.ok_or_else(|| format!("a site outside of the program: {:?}", finding.sites))
 }
 
-/// Every execution followed its plan to the end, and all findings are counted.
+/// Checks that every execution followed its plan to the end, and that all findings are counted.
 fn whole(summary: &Summary, findings: usize) -> Result<(), String> {
     if (summary.diverged, summary.timed_out) != (0, 0) {
         return Err(format!("{} executions diverged, {} were stopped", summary.diverged, summary.timed_out));

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 /// A directory for one test: sources, programs, findings. It is removed with the test.
 pub struct Workshop {
     directory: TempDir,
-    /// The same without symbolic links, as `/proc` shows it.
+    /// The same path without symbolic links, as `/proc` shows it.
     path: PathBuf,
 }
 
@@ -23,13 +23,13 @@ impl Default for Workshop {
 }
 
 impl Workshop {
-    /// An empty one.
+    /// Returns an empty one.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One with a program compiled from this C source; returns the program too.
+    /// Creates one with a program compiled from this C source; returns the program too.
     #[track_caller]
     #[must_use]
     pub fn with_program(source: &str) -> (Self, PathBuf) {
@@ -40,7 +40,7 @@ impl Workshop {
         (workshop, program)
     }
 
-    /// The path of something in it.
+    /// Returns the path of something in it.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         debug_assert!(self.directory.path().exists());
@@ -56,13 +56,13 @@ impl Workshop {
         path
     }
 
-    /// Where hunts keep their findings.
+    /// Returns the directory of the findings.
     #[must_use]
     pub fn out(&self) -> PathBuf {
         self.path("out")
     }
 
-    /// The programs that hunts of source files have built.
+    /// Returns the programs that hunts of source files have built.
     #[track_caller]
     #[must_use]
     pub fn built(&self) -> PathBuf {
@@ -72,7 +72,7 @@ impl Workshop {
         only
     }
 
-    /// A hunt with `--message-format json` at the root of the project, not yet started.
+    /// Returns the command for a hunt with `--message-format json` at the root of the project.
     #[must_use]
     pub fn hunt_command(&self, target: &Path, options: &[&str]) -> Command {
         let mut command = racehunter(["hunt", "--message-format", "json", "--out"]);
@@ -80,14 +80,15 @@ impl Workshop {
         command
     }
 
-    /// A hunt with `--message-format json` at the root of the project.
+    /// Hunts with `--message-format json` at the root of the project.
     #[track_caller]
     #[must_use]
     pub fn hunt(&self, target: &Path, options: &[&str]) -> Hunted {
         Hunted::new(run(&mut self.hunt_command(target, options)))
     }
 
-    /// `racehunter merge` of directories of this workshop, with `--message-format json`; the findings go to its own.
+    /// Runs `racehunter merge` on directories of this workshop, with `--message-format json`; the findings go to its
+    /// own.
     #[track_caller]
     #[must_use]
     pub fn merge(&self, directories: &[&str], options: &[&str]) -> Hunted {
@@ -96,27 +97,27 @@ impl Workshop {
         Hunted::new(run(&mut command))
     }
 
-    /// `racehunter replay` with the findings of this workshop.
+    /// Runs `racehunter replay` with the findings of this workshop.
     #[track_caller]
     #[must_use]
     pub fn replay(&self, id: &str) -> Ended {
         run(racehunter(["replay", id, "--message-format", "json", "--out"]).arg(self.out()))
     }
 
-    /// `racehunter cc` in this directory.
+    /// Runs `racehunter cc` in this directory.
     #[track_caller]
     #[must_use]
     pub fn cc<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Ended {
         self.run(Command::new(tool::path()).arg("cc").args(words))
     }
 
-    /// Another command in this directory.
+    /// Runs another command in this directory.
     #[track_caller]
     pub fn run(&self, command: &mut Command) -> Ended {
         run(command.current_dir(&self.path))
     }
 
-    /// A shell command in this directory, with `bin/racehunter` on the path; must succeed.
+    /// Runs a shell command in this directory, with `bin/racehunter` on the path; it must succeed.
     #[track_caller]
     pub fn shell(&self, line: &str) -> Ended {
         let bin = tool::path().parent().map(Path::to_path_buf).unwrap_or_default();
@@ -128,7 +129,7 @@ impl Workshop {
     }
 }
 
-/// A path as an argument.
+/// Returns a path as an argument.
 #[must_use]
 pub fn text(path: &Path) -> String {
     path.to_str().expect("temporary directories have plain names").to_owned()

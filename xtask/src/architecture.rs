@@ -1,8 +1,9 @@
-//! `cargo xtask architecture`: what ARCHITECTURE.md claims about the code, checked.
+//! `cargo xtask architecture`: checks what ARCHITECTURE.md claims about the code.
 //!
-//! Who may depend on whom is read from the code map of ARCHITECTURE.md itself. The other rules are tables here, each row
-//! with its reason: which crates may contain unsafe code, which may read the clock, the environment or the terminal, and
-//! which files may be longer than others. Links, paths and commands of the documents are checked by [`documents`].
+//! The allowed dependencies are read from the code map of ARCHITECTURE.md itself. The other rules are tables here, each
+//! row with its reason: which crates may contain unsafe code, which may read the clock, the environment or the
+//! terminal, and which files may be longer than others. [`documents`] checks links, paths and commands of the
+//! documents.
 
 mod documents;
 mod layers;
@@ -21,12 +22,12 @@ const UNSAFE: [(&str, &str); 5] = [
     ("companion", "calls the runtime by its address"),
 ];
 
-/// What only some crates may read or write.
+/// Something that only some crates may read or write.
 struct Access {
     what: &'static str,
-    /// Words that give it away.
+    /// Words in the code that indicate it.
     words: &'static [&'static str],
-    /// The crates that may, and why.
+    /// The crates that may use it, and why.
     allowed: &'static [(&'static str, &'static str)],
 }
 
@@ -64,13 +65,13 @@ const ACCESS: [Access; 3] = [
     },
 ];
 
-/// Lines that a file of Rust may have.
+/// Maximum number of lines of a Rust file.
 const LONGEST: usize = 600;
 
-/// Files that are longer, and how long they may be. Rows only go, and numbers only fall.
+/// Longer files, and their maximum length. Rows may only be removed, and numbers only lowered.
 const LONGER: [(&str, usize); 2] = [("crates/plugin/src/emit.rs", 657), ("crates/runtime/src/io/sockets.rs", 644)];
 
-/// Checks everything, and says all that is wrong.
+/// Checks everything, and reports all violations.
 pub fn run() -> Result<()> {
     let mut wrong = layers::check()?;
     wrong.extend(check_unsafe()?);
@@ -83,7 +84,7 @@ pub fn run() -> Result<()> {
     bail!("the code is not as ARCHITECTURE.md says:\n  {}", wrong.join("\n  "));
 }
 
-/// The crates, by the names of their directories.
+/// Returns the crates, by the names of their directories.
 fn crates() -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(root().join("crates"))? {
@@ -96,7 +97,7 @@ fn crates() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// The files below a directory whose names end like this, without what was built.
+/// Returns the files below a directory with this extension, except build products.
 fn files(below: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut work = vec![below.to_path_buf()];
@@ -119,12 +120,12 @@ fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// The path of a file below the root.
+/// Returns the path of a file below the root.
 fn name(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
 }
 
-/// The code of a file, without its unit tests and comments.
+/// Returns the code of a file, without its unit tests and comments.
 fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_code = |(_, line): &(usize, &str)| !line.trim_start().starts_with("//");
     (1..).zip(text.lines()).take_while(|(_, line)| *line != "#[cfg(test)]").filter(is_code)

@@ -1,8 +1,8 @@
-//! Building the parts and putting them together.
+//! Builds the parts and puts them together.
 //!
-//! The layout is that of an installation: `bin/racehunter` and its two compiler names, `bin/cargo-racehunter`, and `lib/racehunter` with the
-//! runtime, its list of exported symbols, the headers, and a plugin per LLVM version. `lib/cmake/RaceHunter` is where CMake looks
-//! for the module beside a program on the path.
+//! The layout is that of an installation: `bin/racehunter` and its two compiler names, `bin/cargo-racehunter`, and
+//! `lib/racehunter` with the runtime, its list of exported symbols, the headers, and a plugin per LLVM version. CMake
+//! looks for the module in `lib/cmake/RaceHunter`, beside a program on the path.
 
 use crate::packages;
 use crate::shell::{cargo, root, shell, target};
@@ -11,32 +11,32 @@ use object::{Object as _, ObjectSymbol as _};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// All code of the runtime goes into one section, between two symbols, so that the runtime can distinguish itself
-/// from the program.
+/// All code of the runtime goes into one section, between two symbols, so that the runtime can distinguish itself from
+/// the program.
 const RUNTIME_SECTIONS: &str =
     "SECTIONS { .text.racehunter : { HIDDEN(rh_text_begin = .); *(.text .text.*) HIDDEN(rh_text_end = .); } }\n";
 
-/// Functions that the compiler of the runtime calls, and that programs may define: the runtime has its own.
+/// Functions that the runtime's compiler calls, and that programs may define: the runtime has its own.
 const WRAPPED: [&str; 7] = ["bcmp", "memcmp", "memcpy", "memmove", "memset", "strlen", "strnlen"];
 
 /// The command that cargo calls for `cargo racehunter`.
 const CARGO: &str = "cargo-racehunter";
 
-/// Where the module for CMake is, and its files.
+/// The directory of the CMake module, and its files.
 const CMAKE: &str = "lib/cmake/RaceHunter";
 const CMAKE_MODULE: [&str; 2] = ["RaceHunterConfig.cmake", "RaceHunterConfigVersion.cmake"];
 
-/// How the parts that run outside of programs are compiled. The runtime always has its own profile.
+/// The profile of the parts that run outside of programs. The runtime always has its own profile.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
-    /// As users get it.
+    /// As released.
     Release,
-    /// In less than half of the time, for the tests of a change.
+    /// Compiled in less than half of the time, for the tests of a change.
     Quick,
 }
 
 impl Profile {
-    /// Its name for cargo, which is also that of its directory.
+    /// Returns its name for cargo, which is also that of its directory.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Release => "release",
@@ -52,15 +52,15 @@ impl Profile {
     }
 }
 
-/// The packages that every build and test with the profile `quick` selects. A different selection changes features of
-/// dependencies, and cargo would compile them, and what depends on them, once more. The runtime has its own profile; the
-/// checker of JSON schemas is built where it is used.
+/// The packages that every build and test with the profile `quick` selects. Another selection would change features of
+/// dependencies, and cargo would compile these and everything that depends on them again. The runtime has its own
+/// profile; the checker of JSON schemas is built where it is used.
 pub const PACKAGES: [&str; 5] = ["--workspace", "--exclude", "racehunter-runtime", "--exclude", "racehunter-schema"];
 
 /// The version of LLVM that the packages are built for by default.
 const DEFAULT_LLVM: u32 = 22;
 
-/// A whole RaceHunter, ready to use.
+/// A complete RaceHunter, ready to use.
 pub struct Kit {
     directory: PathBuf,
     profile: Profile,
@@ -72,7 +72,7 @@ impl Kit {
         Self::build_with(Profile::Release)
     }
 
-    /// Builds everything with a profile, each into a directory of its own.
+    /// Builds everything with a profile, each into its own directory.
     pub fn build_with(profile: Profile) -> Result<Self> {
         packages::need(packages::BUILD)?;
         let versions = packages::need_llvm()?;
@@ -96,12 +96,12 @@ impl Kit {
         Ok(kit)
     }
 
-    /// The command.
+    /// Returns the command.
     pub fn program(&self) -> PathBuf {
         self.bin().join("racehunter")
     }
 
-    /// The command that cargo calls.
+    /// Returns the command that cargo calls.
     pub fn cargo(&self) -> PathBuf {
         self.bin().join(CARGO)
     }
@@ -110,7 +110,7 @@ impl Kit {
         self.directory.join("bin")
     }
 
-    /// Where plugins and runtime are.
+    /// Returns where plugins and runtime are.
     pub fn lib(&self) -> PathBuf {
         self.directory.join("lib/racehunter")
     }
@@ -129,15 +129,15 @@ impl Kit {
         Ok(())
     }
 
-    /// Where cargo leaves a product of the packages.
+    /// Returns where cargo leaves a product of the packages.
     fn output(&self, name: &str) -> PathBuf {
         target().join(self.profile.name()).join(name)
     }
 
-    /// Both commands, and a plugin per version of LLVM.
+    /// Builds both commands, and a plugin per version of LLVM.
     fn build_packages(&self, versions: &[u32]) -> Result<()> {
         let build = ["build", "--quiet", "--profile", self.profile.name()];
-        // Cargo keeps both versions of the plugin, and leaves the one of the last build in its place.
+        // Cargo caches both versions of the plugin, and leaves the one of the last build in place.
         for &version in versions.iter().filter(|&&version| version != DEFAULT_LLVM) {
             let feature = format!("llvm{version}");
             let plugin = ["--package", "racehunter-plugin", "--no-default-features", "--features", &feature];
@@ -162,7 +162,8 @@ impl Kit {
         replace(&plugin, &self.lib().join(format!("libracehunter_plugin_{version}.so")))
     }
 
-    /// The runtime without the parts of Rust's library that it does not use, and the list of what it exports.
+    /// Packs the runtime without the parts of Rust's library that it does not use, and the list of its exported
+    /// symbols.
     fn pack_runtime(&self, archive: &Path) -> Result<()> {
         let packed = self.lib().join("libracehunter_rt.a");
         let unfinished = self.lib().join("unfinished.a");
@@ -172,7 +173,7 @@ impl Kit {
             |name: &&str| name.starts_with("racehunter_rt-") || name.ends_with("-once.o") || name.ends_with("-new.o");
         let own: Vec<&str> = members.lines().filter(is_own).collect();
         if own.len() < 3 {
-            bail!("`{}` has not the members that it should have", archive.display());
+            bail!("`{}` does not have the expected members", archive.display());
         }
         let scratch = self.lib().join("members");
         fs::create_dir_all(&scratch)?;
@@ -242,7 +243,7 @@ fn copy_headers(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The version of the project.
+/// Returns the version of the project.
 pub fn version() -> Result<String> {
     let manifest = fs::read_to_string(root().join("Cargo.toml"))?;
     let line = manifest.lines().find_map(|line| line.strip_prefix("version = \""));
@@ -254,7 +255,7 @@ fn run_ar(words: &[String]) -> Result<()> {
     shell("ar", &words).done()
 }
 
-/// Symbols that the program's shared libraries must find in the executable.
+/// Returns the symbols that the program's shared libraries must find in the executable.
 fn exported_symbols(object: &Path) -> Result<Vec<String>> {
     let data = fs::read(object)?;
     let file = object::File::parse(&*data)?;
@@ -263,8 +264,8 @@ fn exported_symbols(object: &Path) -> Result<Vec<String>> {
     Ok(names.filter(|name| !name.starts_with("_ZN") && !name.starts_with("_R") && !name.contains("rust")).collect())
 }
 
-/// Lets the program define functions with the names of C library functions that the runtime models: an allocator,
-/// say, or a `connect` that has nothing to do with sockets.
+/// Makes symbols weak, so that the program can define functions with the names of modelled C library functions: an
+/// allocator, or a `connect` that has nothing to do with sockets.
 fn weaken(object: &Path, symbols: &[String], list: &Path) -> Result<()> {
     let own =
         |name: &&String| ["__rh_", "rh_", "RH_", "__tsan_", "racehunter_"].iter().any(|own| name.starts_with(own));
@@ -273,7 +274,7 @@ fn weaken(object: &Path, symbols: &[String], list: &Path) -> Result<()> {
     shell("objcopy", &[&format!("--weaken-symbols={}", list.display()), &object.to_string_lossy()]).done()
 }
 
-/// Copies through a temporary file: the old one may be running.
+/// Copies through a temporary file, because the old one may be running.
 fn replace(from: &Path, to: &Path) -> Result<()> {
     let unfinished = to.with_extension("unfinished");
     fs::copy(from, &unfinished)

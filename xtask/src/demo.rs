@@ -33,7 +33,7 @@ pub fn run(kit: &Kit) -> Result<()> {
     Ok(())
 }
 
-/// The id of a finding that was stored.
+/// Returns the id of a stored finding.
 fn first_finding(out: &Path) -> Result<String> {
     let findings = std::fs::read_dir(out.join("findings"))?;
     let mut names =
@@ -44,7 +44,7 @@ fn first_finding(out: &Path) -> Result<String> {
 /// A queue without locks that publishes a slot before it is filled.
 const CRATE: &str = "targets/rust/ring/Cargo.toml";
 
-/// The same for a crate in Rust, and its own tests.
+/// The same for a Rust crate and its own tests.
 pub fn run_rust(kit: &Kit) -> Result<()> {
     let out = target().join("demo-rust");
     let _ = std::fs::remove_dir_all(out.join("findings"));
@@ -71,7 +71,7 @@ pub fn run_rust(kit: &Kit) -> Result<()> {
     Ok(())
 }
 
-/// Correct uses of crates that others build on, which are fetched for it.
+/// Hunts correct uses of popular crates, which are fetched.
 pub fn run_crates(kit: &Kit, options: &[&str]) -> Result<()> {
     let out = target().join("bench-crates");
     // As in the repository: without its own lock file.

@@ -1,7 +1,7 @@
-//! `cargo xtask dist`: what others install without building it, a tarball and a Debian package, with their checksums.
+//! `cargo xtask dist`: a tarball and a Debian package, with their checksums, for installing without building.
 //!
-//! Both are tried before they are done: unpacked in a place of their own, with nothing of this project on the path, they find
-//! a bug in a program.
+//! Both are tried before they are declared done: unpacked in a separate directory, with nothing of this project on the
+//! path, they find a bug in a program.
 
 use crate::build::{Kit, version};
 use crate::shell::{root, shell, target};
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What is beside the programs, and where it goes.
+/// The documents beside the programs.
 const DOCUMENTS: [&str; 6] =
     ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "docs/guide.md", "docs/build-systems.md"];
 
@@ -47,7 +47,7 @@ const fn debian_architecture() -> &'static str {
     if cfg!(target_arch = "x86_64") { "amd64" } else { "arm64" }
 }
 
-/// The programs and libraries, the manual, completions and documents below a directory.
+/// Copies the programs and libraries, the manual, completions and documents into a directory.
 fn fill(kit: &Kit, directory: &Path) -> Result<()> {
     let program = kit.copy_to(directory)?;
     let share = directory.join("share");
@@ -71,7 +71,7 @@ fn fill(kit: &Kit, directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The same files make the same archive.
+/// Packs a directory reproducibly: the same files make the same archive.
 fn pack(dist: &Path, name: &str) -> Result<()> {
     let archive = dist.join(format!("{name}.tar.gz"));
     let words = ["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "-czf"];
@@ -79,11 +79,11 @@ fn pack(dist: &Path, name: &str) -> Result<()> {
     shell("tar", &[&words[..], &[&archive, "-C", &dist, name]].concat()).done()
 }
 
-/// A package for Debian and its relatives.
+/// Makes a package for Debian and related systems.
 fn debian(kit: &Kit, dist: &Path, package: &str, version: &str) -> Result<()> {
     let directory = dist.join("debian");
     fill(kit, &directory.join("usr"))?;
-    // It is linked to the C library of this machine, and needs that one or a younger one.
+    // It is linked to the C library of this machine, and needs that version or a newer one.
     let libc = output(Command::new("getconf").arg("GNU_LIBC_VERSION"))?;
     let libc = libc.split_whitespace().nth(1).unwrap_or("2.36").to_owned();
     let control = directory.join("DEBIAN");
@@ -102,7 +102,8 @@ fn debian(kit: &Kit, dist: &Path, package: &str, version: &str) -> Result<()> {
     Ok(())
 }
 
-/// Unpacks an archive in a place of its own and hunts with what is in it. `below` is where the directories of the programs are.
+/// Unpacks an archive in a separate directory and hunts with its contents. `below` is where the directories of the
+/// programs are.
 fn try_out(dist: &Path, unpack: &[&str], below: &str) -> Result<()> {
     let place = dist.join("tried here");
     let _ = fs::remove_dir_all(&place);
@@ -133,14 +134,14 @@ fn try_out(dist: &Path, unpack: &[&str], below: &str) -> Result<()> {
     Ok(())
 }
 
-/// A command that knows nothing of this project.
+/// Returns a command that knows nothing about this project.
 fn clean_command(program: &PathBuf, directory: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(directory).env_clear().env("PATH", "/usr/bin:/bin").env("HOME", directory);
     command
 }
 
-/// What a command writes; fails unless it succeeds.
+/// Returns the output of a command; fails unless it succeeds.
 fn output(command: &mut Command) -> Result<String> {
     let ended = command.output().with_context(|| format!("cannot run {command:?}"))?;
     if !ended.status.success() {

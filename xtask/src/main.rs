@@ -1,8 +1,8 @@
 //! The commands for developers: `cargo xtask
 //! build|install|dist|demo|demo-rust|test|architecture|browser|targets|probes|chaos|real|oracle|bench`.
 //!
-//! This program installs everything that the project needs beyond a Rust toolchain and a C compiler, or names it in
-//! one line where that is not possible. See [`packages`] for the list, and [`build`] for how the parts fit together.
+//! This program installs everything that the project needs beyond a Rust toolchain and a C compiler, or names it in one
+//! line if that is not possible. See [`packages`] for the list, and [`build`] for how the parts fit together.
 #![forbid(unsafe_code)]
 
 mod architecture;
@@ -23,19 +23,19 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   demo      build everything, hunt a real bug, show the report and replay it
-  demo-rust the same with a crate in Rust, and its own tests
-  test      what CI runs for each change: formatting, lints, documentation, unit and end-to-end tests; `cargo xtask test NAME...`
+  demo-rust the same with a Rust crate and its own tests
+  test      run what CI runs for each change: formatting, lints, documentation, unit and end-to-end tests; `cargo xtask test NAME...`
             runs the end-to-end tests whose names contain one of these; `cargo xtask test --all` runs everything, at length
-  architecture  what ARCHITECTURE.md claims about the code: layers, unsafe code, clock, sizes, links of the documents
+  architecture  check what ARCHITECTURE.md claims about the code: layers, unsafe code, clock, sizes, links of the documents
   targets   hunt every program below targets/, and print a table: `cargo xtask targets [NAME...]
             [--backend fibers|threads|both]`
-  probes    programs whose truth is known, one by one: is every answer true? `cargo xtask probes [NAME...] [--dir DIR]
+  probes    check every answer about programs for which the right answer is known: `cargo xtask probes [NAME...] [--dir DIR]
             [--jobs N] [--busy N] [--time T] [--cross] [--list] [--results FILE]`
   chaos     hunt a program that crashes, hangs, kills its parent, ...: `cargo xtask chaos [--runs N]`; and one that
             overwrites what it shares with the controller: `cargo xtask chaos --garble [SEEDS]`
   real      run sqlite3, zstd, xz and a server under control: `cargo xtask real [--runs N] [NAME...]`
   oracle    compare predictions and proofs with plain enumeration, at length: `cargo xtask oracle [--traces N] [--programs N]`
-  browser   look at the page of `racehunter report --html` in headless Chromium: it renders, reacts, and fits
+  browser   check the page of `racehunter report --html` in headless Chromium: it renders, reacts, and fits
   build     build the command, the runtime and the compiler plugin into target/racehunter
   install   build, and put racehunter, racehunter-cc, racehunter-c++ and cargo-racehunter on the PATH ($CARGO_HOME/bin)
   dist      build, and make a tarball, a Debian package and their checksums in target/dist, for machines without a toolchain
@@ -44,14 +44,14 @@ usage: cargo xtask COMMAND
             [--runs N] [--time T] [--table N]... [NAME...]`; verdicts of `racehunter scan`: `cargo xtask bench static
             [--tasks DIR | --labels DIR [--cflags F] | --targets | --real [NAME]]
             [--attack T] [--mutants] [--time T] [--backend B] [--approx A] [--jobs N]`; predictions: `cargo xtask bench predict [--quick]
-            [--least EVENTS] [--most EVENTS] [--rapid CLASSPATH]` on generated traces, `cargo xtask bench predict --real [NAME...]`; what
-            variable bounding saves: `cargo xtask bench bounding`; ThreadSanitizer's own tests, by both tools: `cargo xtask bench tsan --dir DIR
+            [--least EVENTS] [--most EVENTS] [--rapid CLASSPATH]` on generated traces, `cargo xtask bench predict --real [NAME...]`; the savings
+            of variable bounding: `cargo xtask bench bounding`; ThreadSanitizer's own tests, by both tools: `cargo xtask bench tsan --dir DIR
             [--time T] [NAME...]`, where DIR is `test/tsan` of compiler-rt; the methods on SCTBench: `cargo xtask bench sctbench
             --dir DIR [--runs N] [--time T] [NAME...]`, where DIR is its `benchmarks`; real projects and their own tests: `cargo xtask bench projects
             [--dir DIR] [--time T] [--runs N] [NAME...]`; the experiments of the paper on watchpoints: `cargo xtask bench watchpoint
-            [NAME...]`; a virtual machine with threads: `cargo xtask bench machine [--dir DIR] [--runs N] [--time T]`; correct uses of crates that others build on, from
+            [NAME...]`; a virtual machine with threads: `cargo xtask bench machine [--dir DIR] [--runs N] [--time T]`; correct uses of popular crates, from
             the registry: `cargo xtask bench crates [OPTIONS OF cargo racehunter test]`; published bugs of crates, and the versions
-            that repair them: `cargo xtask bench advisories [--runs N] [--time T] [NAME...]`; the tests that crates come with: `cargo xtask
+            that repair them: `cargo xtask bench advisories [--runs N] [--time T] [NAME...]`; the crates' own tests: `cargo xtask
             bench suites [--runs N] [--time T] [NAME...]`; beside loom, Shuttle and ThreadSanitizer: `cargo xtask bench peers [--runs N] [--time T]`
 ";
 
@@ -126,7 +126,7 @@ fn install() -> Result<()> {
     Ok(())
 }
 
-/// What the end-to-end tests assert, as a table.
+/// Prints what the end-to-end tests assert, as a table.
 fn show(words: &[&str]) -> Result<()> {
     let kit = Kit::build()?;
     let mut arguments = vec!["run", "--quiet", "--release", "--package", "racehunter-e2e", "--"];
@@ -136,8 +136,8 @@ fn show(words: &[&str]) -> Result<()> {
     if status == Some(0) { Ok(()) } else { std::process::exit(1) }
 }
 
-/// The tests that compare prediction and static analysis with enumeration, on many more traces and programs than in CI. Each
-/// prints how much it found of what enumeration finds, and fails at the first false result.
+/// Runs the tests that compare prediction and static analysis with enumeration, on many more traces and programs than
+/// in CI. Each prints how much of what enumeration finds it found, and fails at the first false result.
 fn oracle(options: &[&str]) -> Result<()> {
     let (mut traces, mut programs) = ("1000000", "100000");
     for option in options.chunks(2) {

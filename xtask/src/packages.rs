@@ -1,11 +1,11 @@
-//! What the project needs from the system: installs it, or says in one line what to run.
+//! System packages that the project needs: installs them, or says in one line what to run.
 
 use crate::shell::shell;
 use anyhow::{Result, bail};
 use std::path::Path;
 use std::process::Command;
 
-/// A program that must be there, and the Debian package that has it.
+/// A required program, and the Debian package that contains it.
 #[derive(Clone, Copy)]
 pub struct Need {
     program: &'static str,
@@ -22,7 +22,7 @@ const SANITIZERS: Need =
 
 /// To build: the C++ compiler for the plugin's shim.
 pub const BUILD: &[Need] = &[need_of("g++", "g++"), need_of("ar", "binutils"), need_of("make", "make")];
-/// To test: every LLVM that there is a plugin for, and the build systems that the wrappers must work with.
+/// To test: every LLVM with a plugin, and the build systems that the wrappers must work with.
 pub const TEST: &[Need] = &[
     need_of("clang-22", "clang-22"),
     need_of("llvm-config-22", "llvm-22-dev"),
@@ -35,14 +35,14 @@ pub const TEST: &[Need] = &[
     need_of("automake", "automake"),
     need_of("gdb", "gdb"),
 ];
-/// To hunt in crates in Rust: the LLVM of the toolchain.
+/// To hunt Rust crates: the LLVM of the toolchain.
 pub const RUST: &[Need] = &[need_of("clang-22", "clang-22"), need_of("llvm-config-22", "llvm-22-dev")];
 /// To check the HTML page of a report.
 pub const BROWSER: &[Need] = &[need_of("chromium", "chromium")];
 /// To measure: ThreadSanitizer's runtime, which is a peer.
 pub const BENCH: &[Need] = &[SANITIZERS];
 
-/// To build projects from their sources, and what the sources need.
+/// To build projects from their sources, including what these need.
 pub const PROJECTS: &[Need] = &[
     need_of("dpkg-source", "dpkg-dev"),
     need_of("cmake", "cmake"),
@@ -63,7 +63,7 @@ fn is_there(program: &str) -> bool {
     std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
 }
 
-/// Whether the compiler and the headers of an LLVM version are installed.
+/// Returns true if the compiler and the headers of an LLVM version are installed.
 pub fn has_llvm(version: u32) -> bool {
     is_there(&format!("clang-{version}")) && is_there(&format!("llvm-config-{version}"))
 }
@@ -102,8 +102,8 @@ fn install(packages: &[&str]) -> Result<()> {
         .into_iter()
         .chain(packages.iter().copied())
         .collect();
-    // The package lists of a new machine are empty or old. They are refreshed only if the packages are not found,
-    // which is not an error that needs to be shown.
+    // The package lists of a new machine are empty or old. They are refreshed only if packages are not found, and that
+    // first failure is not shown.
     if apt(&words).succeeds() {
         return Ok(());
     }

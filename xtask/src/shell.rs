@@ -11,18 +11,18 @@ pub struct Shell {
     name: String,
 }
 
-/// The root of the project.
+/// Returns the root of the project.
 pub fn root() -> PathBuf {
     let manifest = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     manifest.parent().map_or_else(|| PathBuf::from("."), PathBuf::from)
 }
 
-/// Where cargo puts what it builds.
+/// Returns the build directory of cargo.
 pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |path| root().join(path))
 }
 
-/// A program with arguments.
+/// Returns a program with arguments.
 pub fn shell(program: impl AsRef<OsStr>, arguments: &[&str]) -> Shell {
     let name = format!("{} {}", program.as_ref().to_string_lossy(), arguments.join(" "));
     let mut command = Command::new(program);
@@ -30,7 +30,7 @@ pub fn shell(program: impl AsRef<OsStr>, arguments: &[&str]) -> Shell {
     Shell { command, name }
 }
 
-/// The cargo that runs this.
+/// Returns the cargo that runs this.
 pub fn cargo(arguments: &[&str]) -> Shell {
     shell(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), arguments)
 }
@@ -56,12 +56,12 @@ impl Shell {
         Ok(self.command.status().with_context(|| format!("cannot run `{}`", self.name))?.code())
     }
 
-    /// Runs it without output, and returns whether it succeeded.
+    /// Runs it without output, and returns true if it succeeded.
     pub fn succeeds(mut self) -> bool {
         self.command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
     }
 
-    /// Runs it and returns what it writes; fails unless it succeeds.
+    /// Runs it and returns its output; fails unless it succeeds.
     pub fn output(mut self) -> Result<String> {
         let output =
             self.command.stderr(Stdio::inherit()).output().with_context(|| format!("cannot run `{}`", self.name))?;

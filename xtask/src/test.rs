@@ -1,7 +1,7 @@
 //! `cargo xtask test`: what CI runs for each change, in less than ten minutes on two cores.
 //!
-//! One profile and one selection of packages serve all stages, so that nothing is compiled twice. `cargo xtask test --all`
-//! does the same with the command that users get, takes many more random programs, and runs what takes long.
+//! One profile and one selection of packages serve all stages, so that nothing is compiled twice. `cargo xtask test
+//! --all` does the same with the released command, uses many more random programs, and runs the slow tests.
 
 use crate::architecture;
 use crate::build::{Kit, PACKAGES, Profile};
@@ -14,11 +14,11 @@ use std::fs;
 use std::num::NonZero;
 use std::time::{Duration, Instant};
 
-/// How many times as many random programs, traces and schedules the properties take with `--all`.
+/// The factor by which `--all` increases the number of random programs, traces and schedules.
 const TIMES: &str = "8";
-/// What the names of tests contain that only `--all` runs.
+/// Part of the names of tests that only `--all` runs.
 const SLOW: &str = "slow::";
-/// The shows that are part of `--all`, and what they take.
+/// The shows that are part of `--all`, and their arguments.
 const SHOWS: [(&str, &[&str]); 5] = [
     ("probes", &["probes"]),
     ("chaos", &["chaos", "--runs", "3000"]),
@@ -27,7 +27,7 @@ const SHOWS: [(&str, &[&str]); 5] = [
     ("targets on both backends", &["targets", "--backend", "both"]),
 ];
 
-/// Runs the end-to-end tests that the arguments name, or else all checks, the quick ones first.
+/// Runs the end-to-end tests that the arguments name, or otherwise all checks, the quick ones first.
 pub fn run(arguments: &[&str]) -> Result<()> {
     packages::need(TEST)?;
     match arguments {
@@ -52,7 +52,7 @@ impl Run {
         self.profile == Profile::Release
     }
 
-    /// A command of cargo with the profile.
+    /// Returns a cargo command with the profile.
     fn cargo(&self, command: &str, words: &[&str]) -> Shell {
         let shell = cargo(&[&[command, "--quiet", "--profile", self.profile.name()], words].concat());
         if self.is_whole() { shell.env("RACEHUNTER_ORACLE_CASES", TIMES) } else { shell }
@@ -75,7 +75,7 @@ impl Run {
         self.stages.begin("symbols of the runtime");
         check_runtime_symbols(&kit)?;
         self.stages.begin("build of the tests");
-        // There are no doc tests, and looking for them takes a while.
+        // There are no doc tests, and looking for them takes time.
         let tests = [&PACKAGES[..], &["--lib", "--bins", "--tests"]].concat();
         self.cargo("test", &[&tests[..], &["--no-run"]].concat()).done()?;
         self.stages.begin("unit tests");
@@ -95,21 +95,21 @@ impl Run {
         self.stages.begin("build");
         let kit = Kit::build_with(self.profile)?;
         self.stages.begin("end-to-end tests");
-        // Not all of the test programs take several filters.
+        // Some of the test programs accept only one filter.
         names.iter().try_for_each(|&name| self.end_to_end(&kit, &[name]))?;
         self.stages.end();
         Ok(())
     }
 
     fn end_to_end(&self, kit: &Kit, words: &[&str]) -> Result<()> {
-        // Many tests wait for a time limit or for a process: one thread more than there are cores keeps these busy.
+        // Many tests wait for a time limit or for a process: one more thread than cores keeps the cores busy.
         let threads = (std::thread::available_parallelism().map_or(2, NonZero::get) + 1).to_string();
         let programs = ["--test", "targets", "--test", "scan", "--test", "commands"];
         let tests = [&PACKAGES[..], &programs, &["--", "--test-threads", &threads]].concat();
         self.cargo("test", &[&tests[..], words].concat()).env("RACEHUNTER", kit.program()).done()
     }
 
-    /// What takes longer than there is time for each change.
+    /// Runs what takes too long for each change.
     fn at_length(&self, kit: &Kit) -> Result<()> {
         self.stages.begin("documentation");
         self.cargo("doc", &["--no-deps", "--document-private-items"])
@@ -126,7 +126,7 @@ impl Run {
     }
 }
 
-/// What is done, one stage after the other, and how long each took.
+/// The stages so far, and when each began.
 #[derive(Default)]
 struct Stages(RefCell<Vec<(&'static str, Instant)>>);
 
@@ -148,7 +148,7 @@ impl Stages {
     }
 }
 
-/// The runtime may use only what is known to be safe inside any program at any time.
+/// Checks that the runtime uses only functions that are safe inside any program at any time.
 fn check_runtime_symbols(kit: &Kit) -> Result<()> {
     let list = root().join("crates/runtime/allowed-symbols.txt");
     let allowed = fs::read_to_string(&list).with_context(|| format!("cannot read {}", list.display()))?;

@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// The bugs of `montecarlo.c` from 1 on: preemptions, variables and threads that they need.
 const TYPES: [(u32, u32, u32); 6] = [(0, 0, 2), (0, 0, 3), (0, 0, 4), (1, 1, 2), (1, 1, 3), (2, 1, 2)];
-/// Price paths that the program follows: enough for the accesses to be most of its time.
+/// Number of price paths: enough for the accesses to dominate the time.
 const PATHS: u64 = 4000;
 
 /// Prints the table. A search that finds nothing ends after this many executions.
@@ -42,7 +42,7 @@ pub fn show(programs: &Programs, effort: Effort) -> Result<()> {
     Ok(())
 }
 
-/// What one search took.
+/// The cost of one search.
 struct Search {
     /// The execution that showed the bug.
     execution: Option<u64>,
@@ -68,7 +68,7 @@ fn search(program: &Path, technique: Technique, options: &Options, runs: u64, pa
     Ok(Search { execution: found.get(), cpu })
 }
 
-/// The means; how many searches found it, if not all did. The time is that of all of them.
+/// Returns the means, and how many searches found the bug, if not all did. The time is that of all of them.
 fn cell(searches: &[Search]) -> String {
     let found: Vec<u64> = searches.iter().filter_map(|search| search.execution).collect();
     let time = Value::Seconds(searches.iter().map(|search| search.cpu).sum::<f64>() / searches.len() as f64);

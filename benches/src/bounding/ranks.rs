@@ -1,6 +1,6 @@
-//! The first failure of programs with a bug, by the order of ranks: how many schedules it takes, and at which numbers of
-//! preemptions, variables and threads it shows (table 1 of the paper); and how many executions bounds on variables and threads
-//! save when more preemptions are allowed (table 3).
+//! The first failure of programs with a bug, by the order of ranks: how many schedules it takes, and at which numbers
+//! of preemptions, variables and threads it shows (table 1 of the paper); and how many executions bounds on variables
+//! and threads save when more preemptions are allowed (table 3).
 
 use super::suite;
 use crate::executions::whole_cpu;
@@ -16,7 +16,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Programs of `benches/suite`, and their sizes: as many threads and variables as the paper's have.
+/// Programs of `benches/suite`, and their sizes: as many threads and variables as in the paper.
 const PROGRAMS: [(&str, Option<u32>); 14] = [
     ("account", None),
     ("driver_stop", None),
@@ -33,15 +33,15 @@ const PROGRAMS: [(&str, Option<u32>); 14] = [
     ("work_stealing", None),
     ("wrong_lock", Some(8)),
 ];
-/// Schedules after which a search ends.
+/// Maximum number of schedules of a search.
 const RUNS: u64 = 5_000;
-/// Time after which one does, too: with a hundred threads there are many orders.
+/// Maximum time of a search: with a hundred threads there are many orders.
 const LONGEST: Duration = Duration::from_secs(30);
-/// The programs of table 3, with as many preemptions as it has.
+/// The programs of table 3, with as many preemptions as there.
 const DEEP: [&str; 3] = ["work_stealing", "ring_buffer", "string_buffer"];
 const PREEMPTIONS: u32 = 3;
 
-/// What a search has come to.
+/// The result of a search.
 #[derive(Default)]
 struct Search {
     /// The execution that failed first, its preemptions, and its rank.
@@ -142,7 +142,7 @@ fn search(path: &Path, technique: Technique, options: &Options, runs: u64, first
     Ok(search)
 }
 
-/// Lines of a file that are neither empty nor a comment.
+/// Returns the number of lines of a file that are neither empty nor a comment.
 fn lines_of(file: &Path) -> Result<usize> {
     let text = std::fs::read_to_string(file)?;
     Ok(text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count())

@@ -1,4 +1,4 @@
-//! How long one execution takes that tracks no variable, one, two, or all of them.
+//! The time of one execution that tracks no variable, one, two, or all of them.
 
 use super::source;
 use crate::executions::{default_plan, once, run, start};
@@ -12,7 +12,7 @@ use racehunter_explore::{Analysis as _, Executor as _, Observe, Plan, Style, Tai
 use racehunter_launch::Processes;
 use std::process::Command;
 
-/// The programs, and how large they are.
+/// The programs and their sizes.
 const PROGRAMS: [(&str, u64); 8] = [
     ("cache", 20_000),
     ("molecules", 30),
@@ -24,13 +24,13 @@ const PROGRAMS: [(&str, u64); 8] = [
     ("tree_set", 20_000),
 ];
 
-/// What is measured, beside the program as it is.
+/// The measurements, besides the uninstrumented program.
 const COLUMNS: [&str; 5] = ["v0", "v1", "v2", "all", "all, races"];
 
-/// How many times as long as the program as it is v0, v1 and v2 may take, in the mean.
+/// The maximum mean ratios of v0, v1 and v2 to the uninstrumented program.
 const GOALS: [f64; 3] = [1.2, 1.5, 2.0];
 
-/// Prints the table. Times are processor time; below each its ratio to the program as it is.
+/// Prints the table. Times are processor time; below each is its ratio to the uninstrumented program.
 pub fn show(programs: &Programs, effort: Effort, names: &[&str]) -> Result<()> {
     let chosen = PROGRAMS.iter().filter(|(name, _)| names.is_empty() || names.contains(name));
     if let Some(unknown) = names.iter().find(|name| !PROGRAMS.iter().any(|(known, _)| known == *name)) {
@@ -68,7 +68,7 @@ struct Row {
 impl Row {
     fn measure(programs: &Programs, effort: Effort, name: &'static str, size: u64) -> Result<Self> {
         let source = source(name, Vec::new());
-        // The number of cities is no size that can be divided.
+        // The number of cities cannot simply be divided.
         let size = if name == "salesman" && !effort.is_full() {
             9
         } else if name == "salesman" {
@@ -105,12 +105,12 @@ impl Row {
     }
 }
 
-/// The programs end, however many events they have.
+/// Removes the limit of events: the programs end by themselves.
 fn unlimited(plan: Plan) -> Plan {
     Plan { max_events: u64::MAX, ..plan }
 }
 
-/// Finds out which accesses are to shared memory, as a campaign does.
+/// Finds the accesses to shared memory, as a campaign does.
 fn learn(processes: &mut Processes) -> Result<()> {
     let monitor = Plan { observe: Observe::Everything, max_events: 2_000_000, ..Plan::default() };
     for execution in processes.run(&[monitor])? {
@@ -129,7 +129,7 @@ struct Walker {
 }
 
 impl Walker {
-    /// Lets the first walk, which tracks everything, show which variables there are.
+    /// Runs the first walk, which tracks everything, to collect the variables.
     fn new(variables: u32, processes: &mut Processes) -> Result<Self> {
         let mut analysis = Walks::pct_variables(variables + 1, variables, 1).selective(true);
         let mut waiting = analysis.initial_targets();

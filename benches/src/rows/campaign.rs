@@ -14,12 +14,12 @@ use std::io::Write;
 
 const MIB: f64 = (1 << 20) as f64;
 
-/// Three threads that take turns at one variable.
+/// Returns a program of three threads that take turns at one variable.
 fn program(operations: usize) -> Program {
     Program::fork_join(vec![vec![Op::AtomicAdd(0, 1, 0); operations]; 3], vec![])
 }
 
-/// A sink that counts.
+/// A sink that only counts.
 struct Counter(u64);
 
 impl Write for Counter {
@@ -33,7 +33,7 @@ impl Write for Counter {
     }
 }
 
-/// Ten million targets that wait.
+/// Measures ten million waiting targets.
 pub fn pending(_: &Programs, effort: Effort) -> Result<Vec<Row>> {
     let wanted = effort.size(10_000_000) as usize;
     let before = resident()?;
@@ -43,7 +43,7 @@ pub fn pending(_: &Programs, effort: Effort) -> Result<Vec<Row>> {
             waiting.set(now);
         }
     };
-    // What the first bound opens up for the second waits at once when that begins: with n events in all some 5 n^2.
+    // Targets of the second bound wait as soon as it begins: with n events in all, about 5 n^2.
     let analysis =
         ContextBound::iterative(2, BoundKind::Preemptions, Strategy::MinSwitches, 1).reduced(Some(Reduction::Caching));
     let operations = (wanted as f64 / 5.1).sqrt() / 3.0 * 1.02;
@@ -74,7 +74,7 @@ pub fn pending(_: &Programs, effort: Effort) -> Result<Vec<Row>> {
     Ok(vec![Row { goal, notes: vec![note], ..Row::new("ten million pending targets", Value::Mebibytes(most)) }])
 }
 
-/// Memory after a tenth of the executions and after all of them.
+/// Returns the memory after a tenth of the executions and after all of them.
 fn growth(executor: &mut dyn Executor, portfolio: Portfolio, points: Points, runs: u64) -> Result<[f64; 2]> {
     let tenth = Cell::new(0.0);
     let mut progress = |progress: Progress| {
@@ -98,7 +98,7 @@ fn growth(executor: &mut dyn Executor, portfolio: Portfolio, points: Points, run
     Ok([tenth.get(), end])
 }
 
-/// A million executions.
+/// Measures a million executions.
 pub fn million(programs: &Programs, effort: Effort) -> Result<Vec<Row>> {
     let runs = effort.size(1_000_000);
     let row = |name: &str, [tenth, end]: [f64; 2]| {

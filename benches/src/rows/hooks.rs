@@ -1,4 +1,4 @@
-//! The price of each kind of operation.
+//! The cost of each kind of operation.
 
 use super::Effort;
 use crate::executions::{default_plan, once, start};
@@ -8,8 +8,8 @@ use crate::table::{Row, Value};
 use anyhow::Result;
 use std::process::Command;
 
-/// Argument of `programs/hooks.c`, what it measures, and how often it is done natively and under RaceHunter, where a
-/// point leaves a record in the log.
+/// Argument of `programs/hooks.c`, what it measures, and the number of repetitions natively and under RaceHunter, where
+/// a point leaves a record in the log.
 const OPERATIONS: [(&str, &str, [u64; 2]); 6] = [
     ("read", "a read", [50_000_000, 50_000_000]),
     ("write", "a write", [50_000_000, 50_000_000]),
@@ -19,7 +19,7 @@ const OPERATIONS: [(&str, &str, [u64; 2]); 6] = [
     ("lock", "a mutex, locked and unlocked", [5_000_000, 1_000_000]),
 ];
 
-/// One row per operation, with the detector on; the time is that of a turn of the loop around it.
+/// Measures one row per operation, with the detector on; the time is that of one iteration of the loop around it.
 pub fn rows(programs: &Programs, effort: Effort) -> Result<Vec<Row>> {
     let source = source("hooks");
     let [plain, tsan, ours] = [Build::Plain, Build::Tsan, Build::Ours].map(|build| programs.build(&source, build));

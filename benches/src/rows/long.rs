@@ -2,9 +2,9 @@
 //! V. P. Rudenchik, P. S. Andrianov, V. S. Mutilin, "Bounding Thread Switches in Dynamic Analysis of Multithreaded
 //! Programs", Trudy ISP RAN 37(6), 2025.
 //!
-//! There every access is a point, and the bound is two switches. By default only the accesses to shared memory are
-//! points here; the program has then fewer than 1,000 schedules with so few switches, and the bound grows until there
-//! were enough.
+//! There every access is a point, and the bound is two switches. Here only accesses to shared memory are points by
+//! default; the program then has fewer than 1,000 schedules with so few switches, and the bound grows until there are
+//! enough.
 
 use super::Effort;
 use crate::executions::{start, whole_cpu};
@@ -20,13 +20,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// Executions that the paper counts.
+/// Number of executions in the paper.
 const EXECUTIONS: f64 = 1000.0;
 
-/// More than is reached.
+/// A bound that is not reached.
 const LAST_BOUND: u32 = 100;
 
-/// A line of the paper's table, and how many executions are made to estimate it.
+/// A line of the paper's table, and the numbers of executions for estimating it.
 struct Case {
     accesses: u64,
     published: &'static str,
@@ -36,7 +36,7 @@ struct Case {
     repeats: usize,
 }
 
-/// Both lengths.
+/// Measures both lengths.
 pub fn rows(programs: &Programs, effort: Effort) -> Result<Vec<Row>> {
     let repeats = effort.repeats.min(3);
     let short =

@@ -9,7 +9,7 @@ use anyhow::Result;
 use racehunter_predict::{Index, Options, Policy, Report, happens_before, predict};
 use racehunter_trace::{Trace, file, text};
 
-/// All of them.
+/// Measures all of them.
 pub fn rows(_: &Programs, effort: Effort) -> Result<Vec<Row>> {
     let trace = Shape { events: effort.size(1_000_000), threads: 8, locks: 12 }.generate()?;
     let events = trace.len() as f64;
@@ -45,13 +45,13 @@ fn bytes(trace: &Trace) -> Result<Row> {
     })
 }
 
-/// From a trace in memory to its predictions, with one worker.
+/// Measures the way from a trace in memory to its predictions, with one worker.
 fn stages(trace: &Trace, effort: Effort, figure: impl Fn(f64) -> (Value, (Goal, f64))) -> Result<Row> {
     let options = Options { policy: Policy::M2, ..Options::default() };
     let mut report = Report::default();
     Index::new(trace)?;
     let seconds = timed(effort.repeats, || {
-        // The trace was taken once before.
+        // The trace was accepted once before.
         if let Ok(index) = Index::new(trace) {
             report = predict(&index, &options, &|| false);
         }
@@ -63,7 +63,7 @@ fn stages(trace: &Trace, effort: Effort, figure: impl Fn(f64) -> (Value, (Goal, 
     Ok(Row { goal: Some(goal), notes: vec![note], ..Row::new(name, ours) })
 }
 
-/// Median of the processor time of something.
+/// Returns the median processor time of some work.
 fn timed(repeats: usize, mut work: impl FnMut() -> usize) -> f64 {
     let times: Vec<f64> = (0..repeats.max(1))
         .map(|_| {

@@ -8,7 +8,8 @@ use crate::table::{Goal, Row, Value, thousands};
 use anyhow::{Result, ensure};
 use std::process::Command;
 
-/// A loop over mostly private memory. There is no goal for random keys: there, every tool waits for the same memory.
+/// Measures a loop over mostly private memory. There is no goal for random keys: there, every tool waits for the same
+/// memory.
 pub fn hot(programs: &Programs, effort: Effort) -> Result<Vec<Row>> {
     let (source, iterations) = (source("hot"), effort.size(3_000_000).to_string());
     let arguments = |order| ["4", iterations.as_str(), order];
@@ -17,7 +18,7 @@ pub fn hot(programs: &Programs, effort: Effort) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// A real library.
+/// Measures a real library.
 pub fn sqlite(programs: &Programs, effort: Effort) -> Result<Vec<Row>> {
     let rows = effort.size(25_000).max(1000).to_string();
     measure(programs, effort, "sqlite3, 3 threads", &programs.sqlite()?, &["3", &rows], Some(0.35))

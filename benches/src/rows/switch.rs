@@ -1,4 +1,4 @@
-//! What it costs to let another thread run.
+//! The cost of switching to another thread.
 
 use super::Effort;
 use crate::executions::{default_plan, once, start};
@@ -8,13 +8,13 @@ use crate::table::{Goal, Row, Value};
 use anyhow::{Result, ensure};
 use std::process::Command;
 
-/// One switch, against a hand-off between two threads of the system.
+/// Measures one switch, against a hand-off between two kernel threads.
 pub fn rows(programs: &Programs, effort: Effort) -> Result<Vec<Row>> {
     let [plain, ours] =
         [programs.build(&source("switch"), Build::Plain)?, programs.build(&source("switch"), Build::Ours)?];
     let hand_off = || {
         per_item([1000, 1000 + effort.size(200_000)], |count| {
-            // Between processors it is dearer, and by how much depends on what else they do.
+            // Between processors it costs more, depending on their other load.
             Ok(native(on_one_processor(Command::new(&plain).args(["futex", &count.to_string()])))?.cpu)
         })
     };

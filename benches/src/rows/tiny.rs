@@ -1,4 +1,4 @@
-//! The smallest executions: what it costs to have one at all.
+//! The smallest executions: the fixed cost of one.
 
 use super::Effort;
 use crate::executions::{random_plans, run, start, whole_cpu};
@@ -10,10 +10,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// Plans that are handed over at once.
+/// Number of plans in a request.
 const BATCH: u64 = 128;
 
-/// Processor time of one execution, including server, process and controller.
+/// Returns the processor time of one execution, including server, process and controller.
 fn execution(program: &Path, batches: [u64; 2], loops: bool) -> Result<f64> {
     let batch = per_item(batches, |batches| {
         whole_cpu(|| {
@@ -28,8 +28,8 @@ fn execution(program: &Path, batches: [u64; 2], loops: bool) -> Result<f64> {
     Ok(batch / BATCH as f64)
 }
 
-/// The shares of the controller and of the executions' processes, without the first batch. The share of a process
-/// that loops is not known while it runs.
+/// Returns the shares of the controller and of the executions' processes, without the first batch. The share of a
+/// looping process is not known while it runs.
 fn parts(program: &Path, repeats: usize) -> Result<[f64; 2]> {
     let mut processes = start(program, &[], 1)?;
     run(&mut processes, &random_plans(0..BATCH))?;
@@ -43,14 +43,14 @@ fn parts(program: &Path, repeats: usize) -> Result<[f64; 2]> {
     Ok([median(&controller), median(&children)])
 }
 
-/// Many executions in one process, as loom and Shuttle do it.
+/// Measures many executions in one process, as in loom and Shuttle.
 #[cfg(feature = "peers")]
 pub fn in_process(programs: &Programs, effort: Effort) -> Result<Vec<Row>> {
     use crate::{peers, table::thousands};
     let mut source = source("tiny");
     source.flags.push("-DTINY_LOOP".to_owned());
     let program = programs.build(&source, Build::Ours)?;
-    // Each peer does what it does best: its time for one execution.
+    // Each peer uses its best mode: its time for one execution.
     let peer = |explore: fn(usize) -> u64| -> Result<f64> {
         let before = own_cpu();
         let mut executions = 0;
@@ -90,7 +90,7 @@ pub fn in_process(programs: &Programs, effort: Effort) -> Result<Vec<Row>> {
     }])
 }
 
-/// Each execution in a separate process.
+/// Measures executions in separate processes.
 pub fn fork_server(programs: &Programs, effort: Effort) -> Result<Vec<Row>> {
     let [plain, ours] = [programs.build(&source("tiny"), Build::Plain)?, programs.build(&source("tiny"), Build::Ours)?];
     let fork = programs.build(&source("fork"), Build::Plain)?;

@@ -1,12 +1,12 @@
-//! What can be said on the command line: options of cargo, options of `racehunter hunt`, and few of our own.
+//! The command line: options of cargo, options of `racehunter hunt`, and a few of our own.
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use std::path::PathBuf;
 
-/// An option that is passed on: its name, what its value is called, and what it does.
+/// An option that is passed on: its name, the name of its value, and what it does.
 type Passed = (&'static str, Option<&'static str>, &'static str);
 
-/// Options of `cargo test` and `cargo build`, as they are there.
+/// Options that are passed on to `cargo test` and `cargo build`.
 const CARGO: &[Passed] = &[
     ("package", Some("SPEC"), "Package to build"),
     ("workspace", None, "All packages of the workspace"),
@@ -30,45 +30,45 @@ const CARGO: &[Passed] = &[
     ("config", Some("KEY=VALUE"), "Another setting of cargo"),
 ];
 
-/// Options of `racehunter hunt`, as they are there.
+/// Options that are passed on to `racehunter hunt`.
 const HUNT: &[Passed] = &[
     ("analysis", Some("NAME"), "How schedules are chosen [default: auto]"),
-    ("bound", Some("N"), "Preemptions, at most, for the analyses that are bounded [default: 2]"),
+    ("bound", Some("N"), "Maximum number of preemptions, for bounded analyses [default: 2]"),
     ("bound-kind", Some("KIND"), "What the bound counts"),
-    ("variables", Some("V"), "Variables at which threads are preempted, at most"),
-    ("threads", Some("T"), "Threads that a bug is about, at most"),
-    ("depth", Some("D"), "Ordering constraints of the bugs that pct looks for"),
-    ("strategy", Some("S"), "Who runs where a schedule leaves it open"),
+    ("variables", Some("V"), "Maximum number of variables at which threads are preempted"),
+    ("threads", Some("T"), "Maximum number of threads involved in a bug"),
+    ("depth", Some("D"), "Number of ordering constraints of the bugs that pct looks for"),
+    ("strategy", Some("S"), "Which thread runs where a schedule leaves it open"),
     ("points", Some("P"), "Where a switch can happen"),
     ("detector", Some("D"), "What looks for data races in every execution"),
     ("seed", Some("S"), "Seed of all random choices"),
-    ("runs", Some("N"), "Executions of a test, at most"),
+    ("runs", Some("N"), "Maximum number of executions of a test"),
     ("time", Some("TIME"), "Time for a test, such as 60s or 5m"),
-    ("timeout", Some("TIME"), "Time that one execution may take"),
-    ("memory", Some("MIB"), "Memory that one execution may take"),
-    ("backend", Some("KIND"), "What threads are while they are hunted"),
-    ("no-spurious", None, "Waits on condition variables end by a signal only"),
+    ("timeout", Some("TIME"), "Time limit of one execution"),
+    ("memory", Some("MIB"), "Memory limit of one execution"),
+    ("backend", Some("KIND"), "How the threads of the program run"),
+    ("no-spurious", None, "Waits on condition variables end only by a signal"),
     ("check-output", None, "Report an exit status or output that depends on the schedule"),
     ("free-running", None, "Let the threads run in parallel"),
-    ("shared-files", None, "Let executions change files for all to see"),
+    ("shared-files", None, "Let executions change the real files"),
     ("stop-on-first", None, "Stop at the first finding of a test"),
-    ("require-complete", None, "Exit with 3 when not everything that was asked for could be explored"),
+    ("require-complete", None, "Exit with 3 if not everything you asked for could be explored"),
 ];
 
 const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 findings or a failed test, 2 usage or internal error, 3 nothing found \
                           and that means nothing, 4 nothing to explore";
 
-/// The whole command line.
+/// Returns the whole command line.
 pub fn command() -> Command {
     let setup = Command::new("setup")
-        .about("Instrument the standard library of this toolchain; `test` does it by itself when it is needed")
+        .about("Instrument the standard library of this toolchain; `test` does this when needed")
         .args(own());
     let jobs = Arg::new("jobs").long("jobs").short('j').value_name("N").value_parser(value_parser!(usize));
     let format = Arg::new("message-format").long("message-format").value_name("FORMAT").default_value("human");
     let test = common(Command::new("test"))
-        .about("Hunt in every test of a crate, each by itself")
+        .about("Hunt every test of a crate, each on its own")
         .after_help(EXIT_CODES)
-        .arg(Arg::new("filter").value_name("FILTER").help("Only tests whose names have this in them"))
+        .arg(Arg::new("filter").value_name("FILTER").help("Only tests whose names contain this"))
         .arg(
             Arg::new("harness")
                 .last(true)
@@ -76,26 +76,26 @@ pub fn command() -> Command {
                 .help("More filters; --exact, --skip, --ignored, --include-ignored"),
         )
         .arg(jobs.help("Tests at the same time [default: number of processors]"))
-        .arg(format.value_parser(["human", "short", "json"]).help("Form of the results"))
+        .arg(format.value_parser(["human", "short", "json"]).help("Output format"))
         .arg(
             Arg::new("junit")
                 .long("junit")
                 .value_name("FILE")
                 .value_parser(value_parser!(PathBuf))
-                .help("Write the results as JUnit XML too"),
+                .help("Also write the results as JUnit XML"),
         )
-        .arg(Arg::new("list").long("list").action(ArgAction::SetTrue).help("Name the tests, and hunt in none"));
+        .arg(Arg::new("list").long("list").action(ArgAction::SetTrue).help("List the tests without hunting"));
     let jobs = Arg::new("jobs").long("jobs").short('j').value_name("N").value_parser(value_parser!(usize));
     let format = Arg::new("message-format").long("message-format").value_name("FORMAT").default_value("human");
     let run = common(Command::new("run"))
-        .about("Hunt in a program or an example of a crate")
+        .about("Hunt a program or an example of a crate")
         .after_help(EXIT_CODES)
         .arg(Arg::new("arguments").last(true).num_args(0..).help("Arguments of the program"))
         .arg(jobs.help("Executions at the same time [default: number of processors]"))
-        .arg(format.help("Form of the results"));
+        .arg(format.help("Output format"));
     let build = Command::new("build")
         .about(
-            "Build a crate, instrumented, and name the libraries for other languages and the executables that result",
+            "Build a crate, instrumented, and print the paths of its executables and of its libraries for other languages",
         )
         .args(own())
         .args(passed(CARGO, "Build, as cargo has it"))
@@ -104,13 +104,13 @@ pub fn command() -> Command {
     Command::new("cargo-racehunter")
         .bin_name("cargo racehunter")
         .version(env!("CARGO_PKG_VERSION"))
-        .about("Finds concurrency bugs in Rust crates as they are, and proves each one by a schedule that replays it")
+        .about("Finds concurrency bugs in unchanged Rust crates, and proves each one by a schedule that replays it")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands([test, run, build, setup])
-        .subcommand(forwarded("replay", "Show a finding again: as `racehunter replay`"))
-        .subcommand(forwarded("report", "Write what was found: as `racehunter report`"))
-        .subcommand(forwarded("explain", "Say what a kind of finding means: as `racehunter explain`"))
+        .subcommand(forwarded("replay", "Replay a finding: as `racehunter replay`"))
+        .subcommand(forwarded("report", "Write the findings: as `racehunter report`"))
+        .subcommand(forwarded("explain", "Explain a kind of finding: as `racehunter explain`"))
 }
 
 fn own() -> [Arg; 2] {
@@ -119,7 +119,7 @@ fn own() -> [Arg; 2] {
             .long("sysroot-dir")
             .value_name("DIR")
             .value_parser(value_parser!(PathBuf))
-            .help("Where instrumented standard libraries are kept [default: $RACEHUNTER_SYSROOTS, or racehunter in the user's cache]"),
+            .help("Directory of instrumented standard libraries [default: $RACEHUNTER_SYSROOTS, or racehunter in the user's cache]"),
         Arg::new("quiet").long("quiet").short('q').action(ArgAction::SetTrue).help("Results only"),
     ]
 }
@@ -131,15 +131,15 @@ fn common(command: Command) -> Command {
         .args(passed(CARGO, "Build, as cargo has it"))
         .args(passed(HUNT, "Hunt, as racehunter has it"))
         .args(places())
-        .arg(out.help("Where findings are kept [default: .racehunter at the root of the workspace]"))
+        .arg(out.help("Directory of the findings [default: .racehunter at the root of the workspace]"))
 }
 
-/// What is built for what, and where it goes.
+/// Returns the options for the target and the target directory.
 fn places() -> [Arg; 2] {
     let directory = Arg::new("target-dir").long("target-dir").value_name("DIR").value_parser(value_parser!(PathBuf));
     [
         Arg::new("target").long("target").value_name("TRIPLE").hide(true),
-        directory.help("Where cargo puts what it builds [default: `racehunter` below its usual one]"),
+        directory.help("Build directory of cargo [default: `racehunter` below its usual one]"),
     ]
 }
 
@@ -159,12 +159,12 @@ fn passed(options: &'static [Passed], heading: &'static str) -> impl Iterator<It
     })
 }
 
-/// The options of cargo that were given, as words.
+/// Returns the options of cargo that were given, as words.
 pub fn for_cargo(matches: &ArgMatches) -> Vec<String> {
     words(matches, CARGO)
 }
 
-/// The options of `racehunter hunt` that were given, as words.
+/// Returns the options of `racehunter hunt` that were given, as words.
 pub fn for_hunt(matches: &ArgMatches) -> Vec<String> {
     words(matches, HUNT)
 }

@@ -15,7 +15,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where findings are kept, below the root of the workspace.
+/// The directory of the findings, below the root of the workspace.
 pub const OUT: &str = ".racehunter";
 
 /// An executable that cargo has built.
@@ -23,7 +23,7 @@ pub const OUT: &str = ".racehunter";
 pub struct Program {
     /// Name of its package.
     pub package: String,
-    /// Name of the target: of the library, the program, the test.
+    /// Name of the target: that of the library, program or test.
     pub name: String,
     /// Kind of the target: `lib`, `bin`, `test`, `example`.
     pub kind: String,
@@ -36,7 +36,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// `queue` for the tests in a library, `queue::stress` for others.
+    /// Returns `queue` for the tests in a library, `queue::stress` for others.
     pub fn title(&self) -> String {
         match self.kind.as_str() {
             "test" | "example" | "bench" => format!("{}::{}", self.package, self.name),
@@ -94,16 +94,16 @@ fn metadata(manifest: Option<&str>) -> Result<Metadata> {
     serde_json::from_slice(&output.stdout).context("cargo metadata says something that is not understood")
 }
 
-/// The root of the workspace that a manifest, or this directory, is in.
+/// Returns the root of the workspace of a manifest, or of this directory.
 pub fn workspace_root(manifest: Option<&str>) -> Result<PathBuf> {
     Ok(metadata(manifest)?.workspace_root)
 }
 
-/// What was built, and where what is found in it goes.
+/// The results of a build, and where findings go.
 pub struct Built {
     /// All executables.
     pub programs: Vec<Program>,
-    /// Where findings are kept.
+    /// Directory of the findings.
     pub out: PathBuf,
     /// The directory that the names of source files are relative to.
     pub root: PathBuf,
@@ -119,7 +119,7 @@ pub fn build(matches: &ArgMatches, tests: bool, voice: Voice) -> Result<Built> {
     Ok(Built { programs, out, root: metadata.workspace_root })
 }
 
-/// `cargo racehunter build`: names what programs in other languages link, and executables.
+/// `cargo racehunter build`: prints the paths of the executables and of the libraries for other languages.
 pub fn run(matches: &ArgMatches) -> Result<u8> {
     let (command, _) = prepare(matches, false, Voice::of(matches))?;
     for file in compile(command)?.into_iter().flat_map(results) {
@@ -128,7 +128,7 @@ pub fn run(matches: &ArgMatches) -> Result<u8> {
     Ok(0)
 }
 
-/// The libraries for other languages and the executables among what cargo has built.
+/// Returns the executables and the libraries for other languages among the results of cargo.
 fn results(message: Message) -> Vec<PathBuf> {
     let kinds = message.target.map(|target| target.kind).unwrap_or_default();
     if message.reason != "compiler-artifact"
@@ -140,7 +140,7 @@ fn results(message: Message) -> Vec<PathBuf> {
     message.filenames.into_iter().filter(is_library).chain(message.executable).collect()
 }
 
-/// The command that builds, ready to run.
+/// Returns the command that builds, ready to run.
 fn prepare(matches: &ArgMatches, tests: bool, voice: Voice) -> Result<(Command, Metadata)> {
     if let Some(target) = matches.get_one::<String>("target").filter(|target| *target != TARGET) {
         bail!(
@@ -168,31 +168,31 @@ fn prepare(matches: &ArgMatches, tests: bool, voice: Voice) -> Result<(Command, 
     Ok((command, metadata))
 }
 
-/// Has cargo compile through us.
+/// Makes cargo compile through this program.
 fn environment(command: &mut Command, toolkit: &Toolkit, sysroot: &Sysroot, target_dir: &Path) -> Result<()> {
     let own = std::env::current_exe().context("cannot find the path of this program")?;
-    // Cargo does not know that another plugin or runtime makes another program.
+    // Cargo does not notice that another plugin or runtime leads to another program.
     let name = format!("{}-{:08x}", sysroot.name, sysroot::hash(&toolkit.runtime)?);
     let target_dir = target_dir.join(name);
     compilers::choose(command, &target_dir)?;
     command.env("CARGO_TARGET_DIR", target_dir).env("RUSTC_WRAPPER", own);
     command.env(wrapper::PLUGIN, &toolkit.plugin).env(wrapper::SYSROOT, &sysroot.path);
     command.env(wrapper::RUNTIME, &toolkit.runtime).env(wrapper::DYNAMIC_LIST, &toolkit.dynamic_list);
-    // Link-time optimisation would need bitcode that is instrumented.
+    // Link-time optimisation would need instrumented bitcode.
     for profile in ["DEV", "TEST", "RELEASE", "BENCH"] {
         command.env(format!("CARGO_PROFILE_{profile}_LTO"), "off");
     }
     Ok(())
 }
 
-/// Runs cargo, and collects what it says.
+/// Runs cargo, and collects its messages.
 fn compile(mut command: Command) -> Result<Vec<Message>> {
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("cannot run cargo")?;
     let stdout = child.stdout.take().context("cargo has no output")?;
     let mut messages = Vec::new();
     for line in BufReader::new(stdout).lines() {
         let line = line.context("cannot read what cargo says")?;
-        // Build scripts may write anything.
+        // Build scripts may print anything.
         messages.extend(serde_json::from_str::<Message>(&line).ok());
     }
     let status = child.wait().context("cannot wait for cargo")?;
@@ -221,7 +221,8 @@ fn program(message: Message) -> Option<Program> {
     })
 }
 
-/// The name of a package: `queue` of `path+file:///home/me/queue#0.1.0` and of `registry+https://...#queue@0.1.0`.
+/// Returns the name of a package: `queue` of `path+file:///home/me/queue#0.1.0` and of
+/// `registry+https://...#queue@0.1.0`.
 fn package(id: &str) -> String {
     let (place, rest) = id.rsplit_once('#').unwrap_or(("", id));
     match rest.split_once('@') {

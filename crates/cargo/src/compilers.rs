@@ -1,7 +1,8 @@
-//! In place of the compilers for C and C++ that build scripts call.
+//! Stand-ins for the C and C++ compilers that build scripts call.
 //!
-//! What they compile for the program is instrumented like the rest of it. What they compile for a build script or a procedural macro is not: it
-//! runs while the program is built, without the runtime. Cargo keeps the two apart by directories, and says in `OUT_DIR` which it is.
+//! Code for the program is instrumented like the rest of it. Code for a build script or a procedural macro is not: it
+//! runs during the build, without the runtime. Cargo keeps the two in separate directories, and `OUT_DIR` says which
+//! one it is.
 
 use crate::toolchain::TARGET;
 use anyhow::{Context as _, Result};
@@ -11,11 +12,11 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// What stands in for a compiler.
+/// A stand-in for a compiler.
 struct Compiler {
-    /// The name that this program is called by then, and that of the compiler.
+    /// The name of this program as a stand-in, and that of the compiler.
     name: &'static str,
-    /// The variable that the `cc` crate takes the compiler from.
+    /// The variable from which the `cc` crate takes the compiler.
     variable: &'static str,
     /// The command that instruments.
     wrapper: &'static str,
@@ -26,7 +27,7 @@ const COMPILERS: [Compiler; 2] = [
     Compiler { name: "c++", variable: "CXX", wrapper: "racehunter-c++" },
 ];
 
-/// Compiles, if this was called by the name of a compiler.
+/// Compiles, if this program was called by the name of a compiler.
 pub fn run_if_asked() -> Option<ExitCode> {
     let mut words = std::env::args_os();
     let name = words.next()?;
@@ -44,12 +45,13 @@ pub fn run_if_asked() -> Option<ExitCode> {
     })
 }
 
-/// Whether a build script with this `OUT_DIR` works for the program: `TARGET/PROFILE/build/NAME/out`, and not `PROFILE/build/NAME/out`.
+/// Returns true if a build script with this `OUT_DIR` works for the program: `TARGET/PROFILE/build/NAME/out` rather
+/// than `PROFILE/build/NAME/out`.
 fn is_for_program(out: &Path) -> bool {
     out.ancestors().nth(4).and_then(Path::file_name) == Some(OsStr::new(TARGET))
 }
 
-/// Has build scripts compile C and C++ through us. A compiler that the user has chosen stays.
+/// Makes build scripts compile C and C++ through this program, unless the user has chosen a compiler.
 pub fn choose(command: &mut Command, directory: &Path) -> Result<()> {
     let own = std::env::current_exe().context("cannot find the path of this program")?;
     let directory = directory.join("compilers");
@@ -59,10 +61,10 @@ pub fn choose(command: &mut Command, directory: &Path) -> Result<()> {
             continue;
         }
         let link = directory.join(name);
-        // It may be there, and lead to an older one.
+        // It may exist and point to an older version.
         let _ = fs::remove_file(&link);
         match symlink(&own, &link) {
-            // Another process has made it in the meantime.
+            // Another process has created it in the meantime.
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
             result => result.with_context(|| format!("cannot link {}", link.display()))?,
         }
@@ -71,7 +73,7 @@ pub fn choose(command: &mut Command, directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The variables that name a compiler for this target.
+/// Returns the variables that name a compiler for this target.
 fn names(variable: &str) -> [String; 5] {
     [
         variable.to_owned(),

@@ -1,4 +1,4 @@
-//! The tests of a program: as its harness names them, and those that the user wants.
+//! The tests of a program, as its harness lists them, and the user's selection.
 
 use crate::build::Program;
 use crate::wrapper::HARNESS;
@@ -13,14 +13,14 @@ use std::process::{Command, Stdio};
 pub struct Test {
     /// The program that has it.
     pub program: Program,
-    /// Its name; nothing for a program with a harness of its own, which is one test.
+    /// Its name; `None` for a program with its own harness, which is one test.
     pub name: Option<String>,
-    /// It is run only on demand.
+    /// It runs only on demand.
     pub ignored: bool,
 }
 
 impl Test {
-    /// What the user calls it.
+    /// Returns its name for the user.
     pub fn title(&self) -> String {
         match &self.name {
             Some(name) => format!("{} {name}", self.program.title()),
@@ -28,7 +28,7 @@ impl Test {
         }
     }
 
-    /// The arguments that have the harness run this test and no other, and write at once what it writes.
+    /// Returns the arguments that make the harness run only this test, and print its output at once.
     pub fn arguments(&self) -> Vec<String> {
         let Some(name) = &self.name else { return Vec::new() };
         let words = [name.as_str(), "--exact", "--test-threads=1", "--nocapture"];
@@ -37,7 +37,7 @@ impl Test {
     }
 }
 
-/// Which tests are wanted, as the harness of Rust understands it.
+/// The user's selection of tests, as Rust's harness understands it.
 #[derive(Debug, Default)]
 pub struct Choice {
     filters: Vec<String>,
@@ -46,20 +46,20 @@ pub struct Choice {
     ignored: Ignored,
 }
 
-/// What is done with tests that are marked to be ignored.
+/// What to do with tests that are marked as ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Ignored {
-    /// They are left out.
+    /// Leave them out.
     #[default]
     Out,
-    /// They are like others.
+    /// Treat them like others.
     In,
-    /// Only they are taken.
+    /// Take only them.
     Only,
 }
 
 impl Choice {
-    /// As the command line has it.
+    /// Reads the selection from the command line.
     pub fn of(matches: &ArgMatches) -> Result<Self> {
         let mut choice = Self::default();
         choice.filters.extend(matches.get_one::<String>("filter").cloned());
@@ -70,7 +70,7 @@ impl Choice {
                 "--ignored" => choice.ignored = Ignored::Only,
                 "--include-ignored" => choice.ignored = Ignored::In,
                 "--skip" => choice.skip.push(words.next().context("--skip needs a name")?.clone()),
-                // What they say is so here anyway.
+                // This is always the case here.
                 "--nocapture" | "--no-capture" | "--test-threads=1" => {}
                 option if option.starts_with('-') => {
                     bail!(
@@ -94,7 +94,7 @@ impl Choice {
     }
 }
 
-/// The tests of a program that are wanted.
+/// Returns the selected tests of a program.
 pub fn tests(program: &Program, choice: &Choice) -> Result<Vec<Test>> {
     if !has_usual_harness(program)? {
         let test = Test { program: program.clone(), name: None, ignored: false };
@@ -109,7 +109,7 @@ pub fn tests(program: &Program, choice: &Choice) -> Result<Vec<Test>> {
     Ok(tests.filter(|test| choice.takes(test.name.as_deref().unwrap_or_default(), test.ignored)).collect())
 }
 
-/// Whether a program has the harness of Rust: it was linked with this symbol then.
+/// Returns true if a program has Rust's test harness: it is then linked with this symbol.
 fn has_usual_harness(program: &Program) -> Result<bool> {
     let data = fs::read(&program.path).with_context(|| format!("cannot read {}", program.path.display()))?;
     let file = object::File::parse(&*data).with_context(|| format!("{} is not a program", program.path.display()))?;
@@ -127,7 +127,7 @@ fn list(program: &Program, options: &[&str]) -> Result<Vec<String>> {
     Ok(names(&String::from_utf8_lossy(&output.stdout)))
 }
 
-/// The tests in a list; benchmarks are left out.
+/// Returns the tests in a list; benchmarks are left out.
 fn names(list: &str) -> Vec<String> {
     list.lines().filter_map(|line| Some(line.strip_suffix(": test")?.to_owned())).collect()
 }

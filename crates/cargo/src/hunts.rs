@@ -1,4 +1,4 @@
-//! One hunt: `racehunter hunt` on one test, and what it says.
+//! One hunt: runs `racehunter hunt` on one test, and reads its output.
 
 use crate::harness::Test;
 use anyhow::{Context as _, Result};
@@ -8,27 +8,27 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How a test did.
+/// The result of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// All that was asked for was explored, and nothing was found: what that means.
+    /// Everything that was asked for was explored, and nothing was found; the text says what that covers.
     Proved(String),
     /// Nothing was found.
     Clean,
     /// There are confirmed findings.
     Found,
-    /// It makes no thread: there is one schedule, in which it passes.
+    /// It creates no thread: it has one schedule, in which it passes.
     Skipped,
-    /// It makes no thread, and fails: what it wrote.
+    /// It creates no thread, and fails; the text is its output.
     Failed(String),
-    /// Nothing was found, and that means nothing: why.
+    /// Nothing was found, but that is inconclusive, for this reason.
     Unclear(String),
-    /// It could not be hunted in: why.
+    /// It could not be hunted, for this reason.
     Trouble(String),
 }
 
 impl Verdict {
-    /// A word for it.
+    /// Returns a word for it.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Proved(_) => "proved",
@@ -42,22 +42,22 @@ impl Verdict {
     }
 }
 
-/// What a hunt found out.
+/// The results of a hunt.
 #[derive(Clone, Debug)]
 pub struct Hunted {
-    /// How the test did.
+    /// The result of the test.
     pub verdict: Verdict,
     /// The lines of the hunt, each a JSON object.
     pub lines: Vec<Value>,
     /// The ids of the findings that count.
     pub findings: Vec<String>,
-    /// Executions, if there were any.
+    /// Number of executions.
     pub executions: u64,
-    /// Most threads that one had.
+    /// Largest number of threads in an execution.
     pub threads: u64,
-    /// What is not seen or not under control, as names.
+    /// Names of what is not seen or not under control.
     pub unseen: Vec<String>,
-    /// How long it took.
+    /// Its duration.
     pub elapsed: Duration,
 }
 
@@ -79,7 +79,7 @@ struct Uncontrolled {
     detail: String,
 }
 
-/// Hunts in one test.
+/// Hunts one test.
 pub fn hunt(test: &Test, options: &[String], out: &Path) -> Result<Hunted> {
     let began = Instant::now();
     let mut command = Command::new(crate::racehunter());
@@ -120,13 +120,13 @@ pub fn hunt(test: &Test, options: &[String], out: &Path) -> Result<Hunted> {
     })
 }
 
-/// The place and the environment that cargo gives to tests.
+/// Sets the directory and the environment that cargo gives to tests.
 fn prepare(command: &mut Command, test: &Test) {
     command.current_dir(&test.program.directory);
     command.env("CARGO_MANIFEST_DIR", &test.program.directory).env("CARGO_PKG_NAME", &test.program.package);
 }
 
-/// A test without threads has one schedule: it is enough to run it.
+/// Runs a test without threads, which has one schedule.
 fn alone(test: &Test) -> Result<Verdict> {
     let mut command = Command::new(&test.program.path);
     command.args(test.arguments());

@@ -4,7 +4,7 @@ use crate::harness::Test;
 use crate::hunts::{Hunted, Verdict};
 use std::fmt::Write as _;
 
-/// One document, with a suite for each program.
+/// Returns one document, with a suite for each program.
 pub fn document(tests: &[Test], results: &[(String, Hunted)]) -> String {
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"racehunter\">\n");
     let mut suites: Vec<String> = tests.iter().map(|test| test.program.title()).collect();
@@ -71,7 +71,7 @@ fn case(text: &mut String, test: &Test, hunted: &Hunted) {
     *text += "</testcase>\n";
 }
 
-/// Text as XML has it; characters that XML cannot have are left out.
+/// Escapes text for XML; characters that XML does not allow are left out.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

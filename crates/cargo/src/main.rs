@@ -1,9 +1,9 @@
-//! `cargo racehunter`: hunts in the tests of Rust crates as they are, with the stable toolchain.
+//! `cargo racehunter`: hunts the tests of unchanged Rust crates, with the stable toolchain.
 //!
-//! It builds a crate with cargo, through itself as the wrapper of rustc ([`wrapper`]), against a standard library that was
-//! instrumented once for the toolchain ([`sysroot`]), and C and C++ through itself as the compiler ([`compilers`]); asks each test program for its tests ([`harness`]); and hunts in each
-//! test by itself with `racehunter hunt` ([`hunts`]). It knows nothing of schedules or findings beyond what that command
-//! says. Start at [`mod@test`].
+//! It builds a crate with cargo, acting as the rustc wrapper ([`wrapper`]), against a standard library that was
+//! instrumented once for the toolchain ([`sysroot`]), and as the compiler for C and C++ ([`compilers`]). It asks each
+//! test program for its tests ([`harness`]), and hunts each test on its own with `racehunter hunt` ([`hunts`]). It
+//! knows schedules and findings only from the output of that command. Start at [`mod@test`].
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -59,7 +59,7 @@ fn run(mut words: Vec<OsString>) -> Result<u8> {
     }
 }
 
-/// A command of `racehunter`, about what was found in this workspace.
+/// Runs a command of `racehunter` on the findings of this workspace.
 fn pass_on(words: &[OsString]) -> Result<u8> {
     let mut command = Command::new(racehunter());
     command.args(words);
@@ -70,12 +70,12 @@ fn pass_on(words: &[OsString]) -> Result<u8> {
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(ERROR))
 }
 
-/// The command that belongs to this one.
+/// Returns the path of `racehunter`.
 fn racehunter() -> PathBuf {
     beside("racehunter")
 }
 
-/// A command of RaceHunter: beside this one, or on the search path.
+/// Returns a command of RaceHunter: beside this one, or on the search path.
 fn beside(name: &str) -> PathBuf {
     let beside = std::env::current_exe().ok().and_then(|own| {
         let own = own.canonicalize().unwrap_or(own);

@@ -1,23 +1,23 @@
-//! What is said on the way, on standard error.
+//! Messages on standard error.
 
 use clap::ArgMatches;
 
-/// How much is said.
+/// How much to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Voice {
     /// Nothing but errors.
     Quiet,
-    /// What is done.
+    /// Progress and errors.
     Normal,
 }
 
 impl Voice {
-    /// As the command line asks for it.
+    /// Reads the choice from the command line.
     pub fn of(matches: &ArgMatches) -> Self {
         if matches.get_flag("quiet") { Self::Quiet } else { Self::Normal }
     }
 
-    /// A word, and more about it, as cargo does it.
+    /// Prints a word and a text, as cargo does.
     pub fn say(self, word: &str, text: &str) {
         if self == Self::Normal {
             eprintln!("{word:>12} {text}");
@@ -25,7 +25,7 @@ impl Voice {
     }
 }
 
-/// A number of things, with an s when there are several.
+/// Returns a number of things, with an s when there are several.
 pub fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

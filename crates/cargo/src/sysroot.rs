@@ -1,8 +1,8 @@
-//! The standard library, instrumented: once for a toolchain and a plugin, kept in a cache directory.
+//! The instrumented standard library: made once for a toolchain and a plugin, and kept in a cache directory.
 //!
-//! Rust ships its libraries with the bitcode that they were compiled from. clang compiles it again, with the plugin, and
-//! the new objects take the places of the old ones in copies of the archives. Everything else of the sysroot is a link to
-//! the toolchain's own.
+//! Rust ships its libraries with the bitcode that they were compiled from. clang compiles it again, with the plugin,
+//! and the new objects replace the old ones in copies of the archives. Everything else in the sysroot is a link to the
+//! toolchain's own.
 
 use crate::output::{Voice, count};
 use crate::toolchain::{TARGET, Toolchain};
@@ -21,11 +21,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Crates that stay as they are: functions that stand in for instructions, and what is for the compiler. All others are needed:
-/// programs use copies of generic functions from wherever the compiler has put them.
+/// Crates that stay unchanged: functions that stand in for instructions, and those for the compiler. All others are
+/// needed: programs use copies of generic functions from wherever the compiler has put them.
 const LEFT: [&str; 3] = ["compiler_builtins", "profiler_builtins", "proc_macro"];
 
-/// What no standard library is without.
+/// Crates that every standard library has.
 const LEAST: [&str; 3] = ["core", "alloc", "std"];
 
 /// The section in which rustc keeps the bitcode.
@@ -35,7 +35,7 @@ const BITCODE: &str = ".llvmbc";
 pub struct Sysroot {
     /// Where it is.
     pub path: PathBuf,
-    /// What it was made from, as a short name: other toolchains and plugins have other names.
+    /// A short name for what it was made from: other toolchains and plugins have other names.
     pub name: String,
 }
 
@@ -54,7 +54,7 @@ pub fn set_up(matches: &ArgMatches) -> Result<u8> {
     Ok(0)
 }
 
-/// The sysroot for a toolchain; it is made if it is not there yet.
+/// Returns the sysroot for a toolchain, and makes it if it does not exist yet.
 pub fn provide(toolchain: &Toolchain, toolkit: &Toolkit, directory: Option<&Path>, voice: Voice) -> Result<Sysroot> {
     let directory = directory.map_or_else(cache, |directory| Ok(std::path::absolute(directory)?))?;
     let name = name(toolchain, &toolkit.plugin)?;
@@ -67,24 +67,24 @@ pub fn provide(toolchain: &Toolchain, toolkit: &Toolkit, directory: Option<&Path
     fs::create_dir_all(&unfinished.0).with_context(|| format!("cannot create {}", unfinished.0.display()))?;
     make(toolchain, toolkit, &unfinished.0)?;
     match fs::rename(&unfinished.0, &path) {
-        // Another process has made the same one.
+        // Another process has made it in the meantime.
         Err(_) if path.is_dir() => {}
         result => result.with_context(|| format!("cannot put {} in place", path.display()))?,
     }
     Ok(Sysroot { path, name })
 }
 
-/// A directory that goes away unless it got another name.
+/// A directory that is removed unless it is renamed.
 struct Unfinished(PathBuf);
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // It is not there when all went well.
+        // It no longer exists if all went well.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Where sysroots are kept unless the user says otherwise.
+/// Returns the default directory of sysroots.
 fn cache() -> Result<PathBuf> {
     let of = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = of("RACEHUNTER_SYSROOTS")
@@ -98,7 +98,7 @@ fn name(toolchain: &Toolchain, plugin: &Path) -> Result<String> {
     Ok(format!("rust-{}-{commit}-{:08x}", toolchain.release, hash(plugin)?))
 }
 
-/// A short name for what is in a file.
+/// Returns a hash of a file's contents.
 pub fn hash(file: &Path) -> Result<u32> {
     let mut hasher = DefaultHasher::new();
     hasher.write(&fs::read(file).with_context(|| format!("cannot read {}", file.display()))?);
@@ -133,7 +133,7 @@ fn make(toolchain: &Toolchain, toolkit: &Toolkit, to: &Path) -> Result<()> {
     if let Some(missing) = LEAST.iter().find(|name| !has(name)) {
         bail!("{} has no `{missing}`", from.display());
     }
-    // The largest takes longest, so it comes first.
+    // The largest one takes longest, so it comes first.
     archives.sort_by(|a, b| b.cmp(a));
     let next = AtomicUsize::new(0);
     let failure = Mutex::new(None);
@@ -153,7 +153,7 @@ fn make(toolchain: &Toolchain, toolkit: &Toolkit, to: &Path) -> Result<()> {
     failure.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).map_or(Ok(()), Err)
 }
 
-/// Links everything in a directory, but what is chosen.
+/// Links everything in a directory except the selected names.
 fn link_all(from: &Path, to: &Path, except: impl Fn(&OsStr) -> bool) -> Result<()> {
     let entries = fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))?;
     for entry in entries {
@@ -166,7 +166,7 @@ fn link_all(from: &Path, to: &Path, except: impl Fn(&OsStr) -> bool) -> Result<(
     Ok(())
 }
 
-/// The crate that an archive has, `std` for `libstd-d1237ef7159db0a2.rlib`, if it is to be instrumented.
+/// Returns the crate of an archive, `std` for `libstd-d1237ef7159db0a2.rlib`, if it is to be instrumented.
 fn is_instrumented(file: &OsStr) -> Option<String> {
     let (name, _) = file.to_str()?.strip_prefix("lib")?.strip_suffix(".rlib")?.rsplit_once('-')?;
     (!LEFT.contains(&name)).then(|| name.to_owned())
@@ -191,10 +191,10 @@ fn instrument(archive: &Path, to: &Path, toolkit: &Toolkit) -> Result<()> {
         let bitcode = scratch.join(format!("{objects}.bc"));
         objects += 1;
         fs::write(&bitcode, section.data().with_context(damaged)?)?;
-        // The member has its name from the file.
+        // The member gets the name of the file.
         let object = scratch.join(&name);
         let mut clang = Command::new(&toolkit.compiler.c);
-        // It was optimised when it was compiled first.
+        // It was already optimised when it was first compiled.
         clang.args(["-w", "-x", "ir", "-c", "-O0", "-fPIC", "-ffunction-sections", "-fdata-sections"]);
         clang.args(["-fno-omit-frame-pointer", &format!("--target={TARGET}")]);
         clang.arg(format!("-fpass-plugin={}", toolkit.plugin.display())).arg(&bitcode).arg("-o").arg(&object);

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Instant;
 
-/// Hunts in all tests that are wanted.
+/// Hunts all selected tests.
 pub fn run(matches: &ArgMatches) -> Result<u8> {
     let began = Instant::now();
     let voice = Voice::of(matches);
@@ -42,7 +42,7 @@ pub fn run(matches: &ArgMatches) -> Result<u8> {
     }
     let jobs = matches.get_one::<usize>("jobs").copied();
     let jobs = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).max(1);
-    // A single test has all processors for itself. What is found does not depend on it.
+    // A single test gets all processors. The findings do not depend on this.
     let each = (jobs / tests.len().clamp(1, jobs)).to_string();
     let mut options = arguments::for_hunt(matches);
     options.extend(["--jobs".to_owned(), each]);
@@ -62,7 +62,7 @@ pub fn run(matches: &ArgMatches) -> Result<u8> {
     Ok(teller.code())
 }
 
-/// Hunts in one program of a crate.
+/// Hunts one program of a crate.
 pub fn run_program(matches: &ArgMatches) -> Result<u8> {
     let built = build::build(matches, false, Voice::of(matches))?;
     let program = match built.programs.as_slice() {
@@ -91,7 +91,7 @@ pub fn run_program(matches: &ArgMatches) -> Result<u8> {
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(crate::ERROR))
 }
 
-/// Hunts in several tests at a time, and tells each as soon as it is done.
+/// Hunts several tests at a time, and reports each as soon as it is done.
 fn hunt_all(
     tests: &[Test],
     jobs: usize,
@@ -126,11 +126,11 @@ fn hunt_all(
     })
 }
 
-/// Tells results as they come.
+/// Reports results as they arrive.
 struct Teller<'b> {
     format: Format,
     built: &'b Built,
-    /// The title of each test, and how it did.
+    /// The title and the result of each test.
     results: Vec<(String, Hunted)>,
 }
 
@@ -157,7 +157,7 @@ impl Teller<'_> {
         Ok(())
     }
 
-    /// The reports of the findings, as `racehunter hunt` would print them.
+    /// Prints the reports of the findings, as `racehunter hunt` would.
     fn tell_findings(&self, hunted: &Hunted) -> Result<()> {
         let color = ColorChoice::Auto.resolve(stdout().is_terminal());
         let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
@@ -182,7 +182,7 @@ impl Teller<'_> {
         self.results.iter().filter(|(_, hunted)| is(&hunted.verdict)).count() as u64
     }
 
-    /// How many tests did how, in the order of the words.
+    /// Returns how many tests had each result, in the order of the words.
     fn numbers(&self) -> Vec<(&'static str, u64)> {
         let words = ["proved", "clean", "found", "skipped", "failed", "unclear", "error"];
         words.map(|word| (word, self.number(|verdict| verdict.word() == word))).to_vec()
@@ -236,7 +236,7 @@ impl Teller<'_> {
         Ok(())
     }
 
-    /// The exit code, as that of one hunt.
+    /// Returns the exit code, with the same meaning as that of one hunt.
     fn code(&self) -> u8 {
         let any = |words: &[&str]| self.results.iter().any(|(_, hunted)| words.contains(&hunted.verdict.word()));
         match () {
@@ -256,7 +256,7 @@ fn word(verdict: &Verdict) -> String {
     }
 }
 
-/// What stands behind a test's name.
+/// Returns the text after a test's name.
 fn extent(hunted: &Hunted) -> String {
     let seconds = hunted.elapsed.as_secs_f64();
     let run = || format!("{}, {}", count(hunted.executions, "execution"), count(hunted.threads, "thread"));

@@ -1,4 +1,4 @@
-//! Which Rust there is, and whether there is a plugin for it.
+//! The Rust toolchain, and whether there is a plugin for it.
 
 use anyhow::{Context as _, Result, bail};
 use racehunter_compile::{CompileError, Toolkit};
@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The only target that programs can be controlled on.
+/// The only target on which programs can be controlled.
 pub const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// A Rust toolchain.
@@ -23,7 +23,7 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
-    /// The one that cargo would use in this directory.
+    /// Returns the toolchain that cargo would use in this directory.
     pub fn discover() -> Result<Self> {
         let about = ask(&["-vV"])?;
         let sysroot = PathBuf::from(ask(&["--print", "sysroot"])?.trim());
@@ -47,7 +47,7 @@ impl Toolchain {
         Ok(Self { release, commit: field("commit-hash").unwrap_or_else(|| "unknown".to_owned()), llvm: major, sysroot })
     }
 
-    /// The compiler, plugin and runtime that fit.
+    /// Returns the matching compiler, plugin and runtime.
     pub fn toolkit(&self) -> Result<Toolkit> {
         Toolkit::for_llvm(self.llvm).map_err(|error| self.refusal(error))
     }
@@ -68,7 +68,7 @@ impl Toolchain {
     }
 }
 
-/// The compiler that cargo would call.
+/// Returns the compiler that cargo would call.
 pub fn rustc() -> OsString {
     std::env::var_os("RUSTC").filter(|name| !name.is_empty()).unwrap_or_else(|| "rustc".into())
 }

@@ -1,13 +1,14 @@
-//! In place of rustc: cargo calls this for each crate, and it adds what instrumented code needs.
+//! The rustc wrapper: cargo calls it for each crate, and it adds what instrumented code needs.
 //!
-//! Build scripts and procedural macros run inside of the compiler; cargo compiles them without `--target`, and they stay as
-//! they are. So do the questions that cargo and build scripts ask the compiler: what is unstable must stay so for them.
+//! Build scripts and procedural macros run during the build; cargo compiles them without `--target`, and the wrapper
+//! leaves them unchanged. The same holds for queries that cargo and build scripts send to the compiler: unstable
+//! features must stay unstable for them.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-/// Says that this process stands in for rustc, and what it needs for that.
+/// The plugin. If it is set, this process stands in for rustc.
 pub const PLUGIN: &str = "RACEHUNTER_RUSTC_PLUGIN";
 /// The sysroot with the instrumented standard library.
 pub const SYSROOT: &str = "RACEHUNTER_RUSTC_SYSROOT";
@@ -16,10 +17,10 @@ pub const RUNTIME: &str = "RACEHUNTER_RUSTC_RUNTIME";
 /// What the runtime exports.
 pub const DYNAMIC_LIST: &str = "RACEHUNTER_RUSTC_EXPORTS";
 
-/// A symbol of programs that have the harness of Rust: the runtime then lets the harness do without a thread of its own.
+/// A symbol of programs with Rust's test harness: the runtime then makes the harness run without its own thread.
 pub const HARNESS: &str = "__rh_libtest";
 
-/// Compiles, if cargo has called this as a compiler.
+/// Compiles, if cargo has called this program as a compiler.
 pub fn run_if_asked() -> Option<ExitCode> {
     let plugin = std::env::var_os(PLUGIN)?;
     let of = |name: &str| std::env::var_os(name).map(PathBuf::from).unwrap_or_default();
@@ -49,7 +50,7 @@ pub fn run_if_asked() -> Option<ExitCode> {
     })
 }
 
-/// What cannot work, in one line.
+/// Returns why a command cannot work, in one line.
 fn refusal(words: &[OsString]) -> Option<&'static str> {
     let asks = |what: &str| words.iter().any(|word| word.to_string_lossy().contains(what));
     match () {
@@ -63,12 +64,12 @@ fn refusal(words: &[OsString]) -> Option<&'static str> {
     }
 }
 
-/// Whether this compiles a crate of the program, and not something that runs while it is built.
+/// Returns true if this compiles a crate of the program rather than something that runs during the build.
 fn is_instrumented(words: &[OsString], crate_name: &str) -> bool {
     value(words, "--target").is_some() && value(words, "--crate-name").is_some_and(|name| name == crate_name)
 }
 
-/// The value of an option, in either form.
+/// Returns the value of an option, in either form.
 fn value<'w>(words: &'w [OsString], option: &str) -> Option<&'w OsStr> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -82,7 +83,7 @@ fn value<'w>(words: &'w [OsString], option: &str) -> Option<&'w OsStr> {
     None
 }
 
-/// What is added to compilations.
+/// The parts that are added to compilations.
 struct Parts {
     plugin: PathBuf,
     sysroot: PathBuf,
@@ -100,7 +101,7 @@ impl Parts {
         };
         add("--sysroot=", self.sysroot.as_os_str());
         add("-Zllvm-plugins=", self.plugin.as_os_str());
-        // Of an option that is there twice the last one holds.
+        // If an option occurs twice, the last one applies.
         for option in ["debuginfo=2", "strip=none", "split-debuginfo=off", "force-frame-pointers=yes", "lto=off"] {
             add("-C", OsStr::new(option));
         }
@@ -108,7 +109,7 @@ impl Parts {
             || value(words, "--crate-type")
                 .is_none_or(|kind| kind.to_string_lossy().split(',').any(|kind| kind == "bin"));
         if is_executable {
-            // Not by `-Wl,`, which would split a path at commas.
+            // Not through `-Wl,`, which would split a path at commas.
             for (prefix, path) in [("--dynamic-list=", &self.exports), ("--whole-archive", &PathBuf::new())] {
                 add("-Clink-arg=", OsStr::new("-Xlinker"));
                 let mut word = OsString::from(prefix);
@@ -121,7 +122,7 @@ impl Parts {
             add("-Clink-arg=", OsStr::new("-ldl"));
             add("-Clink-arg=-Wl,--defsym=", OsStr::new("__rh_rust=1"));
         }
-        // With a harness of its own a test is compiled like any program.
+        // A test with its own harness is compiled like any program.
         if words.iter().any(|word| word == "--test") {
             add("-Clink-arg=-Wl,--defsym=", OsStr::new(&format!("{HARNESS}=1")));
         }
@@ -149,7 +150,7 @@ mod tests {
         assert!(is_instrumented(&words("--crate-name queue src/lib.rs --target x86_64-unknown-linux-gnu"), "queue"));
         assert!(is_instrumented(&words("--crate-name=queue src/lib.rs --target=x86_64-unknown-linux-gnu"), "queue"));
         assert!(!is_instrumented(&words("--crate-name build_script_build build.rs"), "build_script_build"));
-        // A question of a build script about what the compiler can do.
+        // A query of a build script about what the compiler supports.
         assert!(!is_instrumented(&words("--crate-name probe - --target x86_64-unknown-linux-gnu"), "queue"));
     }
 

@@ -1,10 +1,10 @@
-//! When and where a page is written, and of which state of the project.
+//! When and where a page is written, and which commit of the project it describes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Names and values, as far as they are known.
+/// Returns names and values, as far as they are known.
 pub fn this() -> Vec<(String, String)> {
     let mut all = Vec::new();
     let mut add = |name: &str, value: Option<String>| all.extend(value.map(|value| (name.to_owned(), value)));
@@ -17,14 +17,15 @@ pub fn this() -> Vec<(String, String)> {
     all
 }
 
-/// Now; or when the sources were last changed, where builds have to be the same each time.
+/// Returns the current date, or that of the last change to the sources where builds must be reproducible.
 fn date() -> String {
     let fixed = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse().ok());
     let time = fixed.map_or_else(SystemTime::now, |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
     humantime::format_rfc3339_seconds(time).to_string().replace('T', " ").replace('Z', " UTC")
 }
 
-/// The commit that is checked out here, read from git's own files: starting git would run what the project configures.
+/// Returns the commit that is checked out here, read from git's own files: starting git would run what the project
+/// configures.
 fn commit(here: &Path) -> Option<String> {
     let git = here.ancestors().map(|directory| directory.join(".git")).find(|git| git.exists())?;
     let git = match fs::read_to_string(&git) {
@@ -43,7 +44,7 @@ fn commit(here: &Path) -> Option<String> {
     short(packed.lines().find_map(|line| line.strip_suffix(name))?)
 }
 
-/// The beginning of a hash.
+/// Returns the beginning of a hash.
 fn short(hash: &str) -> Option<String> {
     let hash = hash.trim();
     let is_hash = hash.len() >= 40 && hash.bytes().all(|letter| letter.is_ascii_hexdigit());

@@ -46,25 +46,25 @@ pub const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 findings, 2 usage o
 pub enum Command {
     /// Hunt for bugs in a program, or in a source file that is compiled first
     Hunt(Hunt),
-    /// Hunt in each case of a test suite by itself: GoogleTest, Catch2, CTest, or plain programs
+    /// Hunt each case of a test suite on its own: GoogleTest, Catch2, CTest, or plain programs
     Test(Test),
-    /// Show a finding again
+    /// Replay a finding
     Replay(Replay),
-    /// Write what was found as one page, or again in another form
+    /// Write the findings as one page, or print them again in another format
     Report(Report),
-    /// List what was found, one line each
+    /// List the findings, one line each
     List(List),
-    /// Let a finding be reported without counting, and say why
+    /// Report a finding without counting it, and record the reason
     Suppress(Suppress),
     /// Put a finding, its program and its sources into one file that replays on another machine
     Bundle(Bundle),
-    /// Join the parts of a divided hunt
+    /// Merge the parts of a divided hunt
     Merge(Merge),
     /// Run a program once and record what its threads do
     Record(crate::record::Arguments),
-    /// Predict from one trace what other schedules can do
+    /// Predict bugs of other schedules from one trace
     Predict(crate::predict::Arguments),
-    /// Describe a trace, or write it in another form
+    /// Describe a trace, or convert it to another format
     Trace(crate::trace::Arguments),
     /// Compile C like clang, with instrumentation: CC="racehunter cc"
     #[command(disable_help_flag = true)]
@@ -80,11 +80,11 @@ pub enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// Look for data races in the code, prove that there are none, or show one by an execution
+    /// Analyse the code for data races: prove that there are none, or show one by an execution
     Scan(Scan),
     /// Check the installation, or show which parts of a program are instrumented
     Doctor {
-        /// A program that was built for RaceHunter: show what is seen of it and what is not
+        /// A program that was built for RaceHunter: show which parts are instrumented
         program: Option<PathBuf>,
     },
     /// Explain what a kind of finding means and how to repair it
@@ -115,7 +115,7 @@ const LONG_HUNTS: &str = "Long hunts";
 /// What executions share with the rest of the machine.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub struct World {
-    /// Let executions change files for everybody, instead of in a private view
+    /// Let executions change the real files, instead of a private view
     #[arg(long)]
     pub shared_files: bool,
     /// Let executions bind ports of this machine, instead of ports in a private network
@@ -145,8 +145,8 @@ pub struct Hunt {
     pub bound_kind: Counted,
     #[arg(hide_short_help = true, help_heading = SEARCH, long, value_name = "V", default_value_t = 2, help = concerning(Setting::Variables, "Variables at which threads are preempted, at most"))]
     pub variables: u32,
-    /// Threads that a bug is about, at most: that take part in preemptions (variable-bound), or that have to come in a
-    /// certain order (thread-bound) [default: 4, thread-bound: 2]
+    /// Maximum number of threads involved in a bug: those that take part in preemptions (variable-bound), or that must
+    /// run in a certain order (thread-bound) [default: 4, thread-bound: 2]
     #[arg(hide_short_help = true, help_heading = SEARCH, long, value_name = "T", value_parser = clap::value_parser!(u32).range(2..))]
     pub threads: Option<u32>,
     #[arg(hide_short_help = true, help_heading = SEARCH, long, value_name = "P", default_value_t = 0.99, value_parser = chance, help = concerning(Setting::Confidence, "Probability that the sampled orders include every order of any T threads"))]
@@ -157,8 +157,9 @@ pub struct Hunt {
     pub whole_objects: bool,
     #[arg(hide_short_help = true, help_heading = SEARCH, long, value_name = "D", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16), help = concerning(Setting::Depth, "Number of ordering constraints of the bugs that are looked for"))]
     pub depth: u32,
-    /// Care only for the variables that a walk is about, and look for data races in one of 32 walks (pct-vb); skip accesses in
-    /// executions that can be preempted no more, and look for data races in the others (variable-bound, thread-bound)
+    /// Track only the variables that a walk has drawn, and look for data races in one of 32 walks (pct-vb); skip
+    /// accesses in executions without further preemptions, and look for data races in the others (variable-bound,
+    /// thread-bound)
     #[arg(hide_short_help = true, help_heading = SEARCH, long)]
     pub selective: bool,
     /// Which thread runs where a schedule leaves it open: random, min-switches, or fair=N
@@ -176,23 +177,23 @@ pub struct Hunt {
     /// Let waits on condition variables end without a signal, and signals wake any waiter: the default
     #[arg(hide_short_help = true, help_heading = SEARCH, long, overrides_with = "no_spurious")]
     pub spurious: bool,
-    /// Assume that waits on condition variables end by a signal only, and that it wakes the thread that has waited longest
+    /// Assume that waits on condition variables end only by a signal, which wakes the thread that has waited longest
     #[arg(hide_short_help = true, help_heading = SEARCH, long, overrides_with = "spurious")]
     pub no_spurious: bool,
     /// Report an exit status or output that depends on the schedule
     #[arg(help_heading = SEARCH, long)]
     pub check_output: bool,
-    /// Exit statuses of the program that count as success, besides 0; without a list any status does
+    /// Exit statuses of the program that count as success, besides 0; without a list, all of them
     #[arg(help_heading = SEARCH, long, value_name = "LIST", num_args = 0..=1, require_equals = true, default_missing_value = "any", default_value = "0", hide_default_value = true)]
     pub allow_exit_status: Statuses,
-    /// Leave out schedules that differ from others only in the order of independent operations: `caching` stops at states
-    /// that were explored before, `dynamic` branches only where executions show that the order matters
+    /// Leave out schedules that differ from others only in the order of independent operations: `caching` stops at
+    /// states that were explored before, `dynamic` branches only where executions show that the order matters
     #[arg(hide_short_help = true, help_heading = SEARCH, long, value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "caching")]
     pub reduction: Option<Reduction>,
     /// Seed of all random choices
     #[arg(help_heading = SEARCH, long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
-    /// Executions, at most [default: 2000 where nothing else ends the hunt]
+    /// Maximum number of executions [default: 2000 where nothing else ends the hunt]
     #[arg(help_heading = LIMITS, long, value_name = "N")]
     pub runs: Option<u64>,
     /// Time for the whole hunt, such as 60s or 5m
@@ -204,10 +205,10 @@ pub struct Hunt {
     /// Executions at the same time [default: number of processors]
     #[arg(help_heading = LIMITS, long, short, value_name = "N")]
     pub jobs: Option<usize>,
-    /// Time that one execution may take [default: 10s, or an eighth of --time if that is less]
+    /// Time limit of one execution [default: 10s, or an eighth of --time if that is less]
     #[arg(help_heading = LIMITS, long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub timeout: Option<Duration>,
-    /// Memory that one execution may take, in MiB
+    /// Memory limit of one execution, in MiB
     #[arg(help_heading = LIMITS, long, value_name = "MIB", default_value_t = 4096)]
     pub memory: u64,
     /// File for the program's standard input [default: nothing]
@@ -219,28 +220,28 @@ pub struct Hunt {
     /// Options for the compiler, when a source file is given
     #[arg(help_heading = PROGRAM, long, value_name = "OPTIONS", allow_hyphen_values = true)]
     pub cflags: Option<String>,
-    /// What the threads of the program are while it is hunted
+    /// How the threads of the program run during the hunt
     #[arg(hide_short_help = true, help_heading = PROGRAM, long, value_name = "KIND", value_enum, default_value_t = Threads::Fibers)]
     pub backend: Threads,
-    /// Turns of a loop between OnStart and OnRestart that run before the first one that is explored, so that what is
-    /// initialised lazily is there
+    /// Iterations between OnStart and OnRestart before the first one that is explored, so that lazy initialisation is
+    /// done by then
     #[arg(hide_short_help = true, help_heading = PROGRAM, long, value_name = "N", default_value_t = PREPARATORY)]
     pub preparatory: u32,
     #[command(flatten, next_help_heading = PROGRAM)]
     pub world: World,
-    /// Form of the results
+    /// Output format
     #[arg(help_heading = RESULTS, long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
-    /// Where findings are kept
+    /// Directory of the findings
     #[arg(help_heading = RESULTS, long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
-    /// Exit with 3 if not everything that was asked for could be explored
+    /// Exit with 3 if not everything you asked for could be explored
     #[arg(help_heading = RESULTS, long)]
     pub require_complete: bool,
     /// When to use colours
     #[arg(help_heading = RESULTS, long, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
-    /// No progress
+    /// Print no progress
     #[arg(help_heading = RESULTS, long, short)]
     pub quiet: bool,
     /// Report each step on standard error, not only progress
@@ -252,10 +253,10 @@ pub struct Hunt {
     /// Do only part K of N of the work; `racehunter merge` joins the parts
     #[arg(help_heading = LONG_HUNTS, long, value_name = "K/N", default_value_t = Part::WHOLE, hide_default_value = true)]
     pub partition: Part,
-    /// The options that most hunts need
+    /// Print the options that most hunts need
     #[arg(help_heading = RESULTS, long, short = 'h', action = ArgAction::HelpShort)]
     help: Option<bool>,
-    /// All options
+    /// Print all options
     #[arg(help_heading = RESULTS, long, action = ArgAction::HelpLong)]
     help_all: Option<bool>,
     /// The program, or a C or C++ file
@@ -267,7 +268,7 @@ pub struct Hunt {
 }
 
 impl Hunt {
-    /// Time that one execution may take.
+    /// Returns the time limit of one execution.
     pub fn timeout(&self) -> Duration {
         const USUAL: Duration = Duration::from_secs(10);
         const LEAST: Duration = Duration::from_millis(500);
@@ -275,20 +276,21 @@ impl Hunt {
         self.timeout.unwrap_or(share)
     }
 
-    /// Whether pairs of conflicting accesses are looked for in an execution, and provoked in others.
+    /// Returns true if the analysis looks for pairs of conflicting accesses in one execution and provokes them in
+    /// others.
     pub fn provokes_pairs(&self) -> bool {
         let watches = self.analysis.row().races == Races::MetInPairs;
         watches || self.free_running && self.analysis == Technique::Auto
     }
 
-    /// What counts as a data race. Techniques that provoke races do not infer them, unless asked to.
+    /// Returns what counts as a data race. Techniques that provoke races do not infer them, unless asked to.
     pub fn detector(&self) -> Detector {
         let provokes = self.analysis.row().races != Races::Inferred;
         let default = if provokes || self.free_running { Detector::Meeting } else { Detector::HappensBefore };
         self.detector.unwrap_or(default)
     }
 
-    /// What concerns the analyses.
+    /// Returns the options of the analyses.
     pub fn options(&self) -> Options {
         Options {
             bound: self.bound,
@@ -308,16 +310,15 @@ impl Hunt {
             free_running: self.free_running,
             // Where every access is a point, every access is seen.
             selective: self.selective && Points::from(self.points) != Points::All,
-            // Without the accesses to shared memory it is not known what is independent; and nothing tells when
-            // something is written.
+            // Independence is unknown without the accesses to shared memory, and output is not an event.
             reduction: self.reduction.filter(|_| !self.check_output && Points::from(self.points) != Points::Sync),
         }
     }
 }
 
 impl Hunt {
-    /// The options that decide which schedules are run, as they would be written: hunts that differ in one of them are
-    /// different campaigns.
+    /// Returns the options that decide which schedules are run, as on the command line. Hunts that differ in one of
+    /// them are different campaigns.
     pub fn settings(&self) -> Vec<String> {
         vec![
             format!("--analysis {:?}", self.analysis),
@@ -349,10 +350,10 @@ impl Hunt {
 
 fn chance(word: &str) -> Result<f64, String> {
     let chance = word.parse::<f64>().ok().filter(|chance| (0.0..1.0).contains(chance));
-    chance.ok_or_else(|| "a number from 0 to 1, and not 1".to_owned())
+    chance.ok_or_else(|| "a number from 0 to less than 1".to_owned())
 }
 
-/// Help for an option, with the techniques that it concerns.
+/// Returns the help text of an option, with the techniques that it applies to.
 fn concerning(setting: Setting, help: &str) -> String {
     format!("{help} ({})", setting.techniques().join(", "))
 }
@@ -361,7 +362,7 @@ fn free_running() -> String {
     let free = Technique::ALL.into_iter().filter(|technique| technique.runs_freely()).map(Technique::name);
     let names = free.collect::<Vec<_>>().join(", ");
     format!(
-        "Let the threads run in parallel, and provoke races by waiting: for programs that cannot be controlled ({names})"
+        "Let the threads run in parallel, and provoke races by delaying threads: for programs that cannot be controlled ({names})"
     )
 }
 
@@ -381,28 +382,28 @@ pub struct Scan {
     /// How pointers are followed
     #[arg(long, value_name = "NAME", default_value = "value", value_parser = ["value", "syntactic", "alias"])]
     pub backend: String,
-    /// What may be said: that there is a race (under), that there is none (over), or either
+    /// Possible verdicts: that there is a race (under), that there is none (over), or either
     #[arg(long, value_enum, default_value_t = Approximation::Both)]
     pub approx: Approximation,
-    /// Descriptions of functions that are not part of the program (TOML), or `linux` for those of its kernel
+    /// Descriptions of functions that are not part of the program (TOML), or `linux` for those of the Linux kernel
     #[arg(long, value_name = "FILE")]
     pub models: Vec<PathBuf>,
     /// For tasks of the competition on software verification: their options, and a verdict as the last line
     #[arg(long)]
     pub svcomp: bool,
-    /// Where to write a witness of the verdict, as the competition has them (YAML)
+    /// File for a witness of the verdict, in the competition's format (YAML)
     #[arg(long, value_name = "FILE", requires = "svcomp")]
     pub witness: Option<PathBuf>,
-    /// Exit with 3 when it is not known whether there is a race
+    /// Exit with 3 if the verdict is `unknown`
     #[arg(long)]
     pub require_complete: bool,
     /// Executions at the same time [default: number of processors]
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<usize>,
-    /// Form of the results
+    /// Output format
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
-    /// Where findings and what is compiled are kept
+    /// Directory for findings and compiled programs
     #[arg(long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
     /// Options for the compiler
@@ -430,21 +431,21 @@ pub struct Replay {
     /// Number of replays
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub times: u32,
-    /// Where findings are kept
+    /// Directory of the findings
     #[arg(long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
     /// Run the program under gdb while it follows the schedule
     #[arg(long)]
     pub gdb: bool,
-    /// What the threads of the program are meanwhile [default: fibers, under gdb: threads]
+    /// How the threads of the program run [default: fibers, under gdb: threads]
     #[arg(long, value_name = "KIND", value_enum)]
     pub backend: Option<Threads>,
-    /// Turns of a loop between OnStart and OnRestart before the one that is replayed: as many as the hunt had
+    /// Iterations between OnStart and OnRestart before the one that is replayed: the number that the hunt had
     #[arg(long, value_name = "N", default_value_t = PREPARATORY)]
     pub preparatory: u32,
     #[command(flatten)]
     pub world: World,
-    /// Form of the results
+    /// Output format
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
     /// When to use colours
@@ -470,7 +471,7 @@ pub struct Report {
     /// The file to write [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Form of the results, without --html
+    /// Output format, without --html
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
     /// When to use colours
@@ -493,16 +494,16 @@ pub struct Test {
     /// Test programs that were built for RaceHunter
     #[arg(value_name = "PROGRAM", required_unless_present = "ctest")]
     pub programs: Vec<PathBuf>,
-    /// What the programs were written with
+    /// Test framework of the programs
     #[arg(long, value_name = "KIND", value_enum, default_value_t = Framework::Auto)]
     pub framework: Framework,
-    /// Hunt in the tests that CTest knows in this build directory
+    /// Hunt the tests that CTest knows in this build directory
     #[arg(long, value_name = "DIR")]
     pub ctest: Option<PathBuf>,
     /// Only the cases with this text in their names
     #[arg(long, value_name = "TEXT")]
     pub filter: Option<String>,
-    /// Also write the results as JUnit's XML
+    /// Also write the results as JUnit XML
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
     /// Cases at the same time [default: number of processors]
@@ -511,7 +512,7 @@ pub struct Test {
     /// Time for each case, such as 10s
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub time: Option<Duration>,
-    /// Executions of each case, at most
+    /// Maximum number of executions of each case
     #[arg(long, value_name = "N")]
     pub runs: Option<u64>,
     /// Seed of all random choices
@@ -520,13 +521,13 @@ pub struct Test {
     /// How schedules are chosen, as for `hunt`
     #[arg(long, value_name = "NAME")]
     pub analysis: Option<String>,
-    /// End each case at its first finding
+    /// Stop each case at its first finding
     #[arg(long)]
     pub stop_on_first: bool,
-    /// A case that was not explored completely is unclear
+    /// Count a case that was not explored completely as unclear
     #[arg(long)]
     pub require_complete: bool,
-    /// Where findings are kept
+    /// Directory of the findings
     #[arg(long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
     /// Arguments of the programs, besides those that choose a case
@@ -544,10 +545,10 @@ pub struct Merge {
     /// Where the findings of all parts are kept
     #[arg(long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
-    /// Exit with 3 if not everything that was asked for could be explored
+    /// Exit with 3 if not everything you asked for could be explored
     #[arg(long)]
     pub require_complete: bool,
-    /// Form of the results
+    /// Output format
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
     /// When to use colours

@@ -1,7 +1,6 @@
-//! `racehunter.toml` and the environment: what would otherwise be typed each time.
-//!
-//! Both are turned into words of the command line, in front of those that were typed: so flags count more than the
-//! environment, the environment more than the file, and everything is checked in one place.
+//! `racehunter.toml` and the environment: options that would otherwise be typed each time. Both are turned into words
+//! of the command line, in front of those that were typed. Flags therefore override the environment, the environment
+//! overrides the file, and everything is checked in one place.
 
 use crate::exit::advise;
 use anyhow::{Context as _, Result};
@@ -11,18 +10,18 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The file, in this directory or in one above it.
+/// The name of the file, which is in the working directory or above.
 const NAME: &str = "racehunter.toml";
-/// Findings that do not count, beside it: `racehunter suppress` adds to this file.
+/// The file beside it with the suppressed findings: `racehunter suppress` adds to it.
 pub const BASELINE: &str = "racehunter-baseline.toml";
 /// Names another file, or none when it is empty.
 const VARIABLE: &str = "RACEHUNTER_CONFIG";
-/// Begins the name of every variable that stands for an option.
+/// The prefix of every variable that stands for an option.
 const PREFIX: &str = "RACEHUNTER_";
 /// Commands whose options can be set.
 const COMMANDS: [&str; 9] = ["hunt", "replay", "list", "suppress", "bundle", "report", "merge", "record", "predict"];
 
-/// What the file says.
+/// The contents of the file.
 #[derive(Debug, Default)]
 pub struct Config {
     path: PathBuf,
@@ -30,12 +29,12 @@ pub struct Config {
     everywhere: toml::Table,
     /// Options of one command.
     commands: BTreeMap<String, toml::Table>,
-    /// Findings that the user knows of.
+    /// Suppressed findings.
     pub suppressions: Suppressions,
 }
 
 impl Config {
-    /// Looks for the file and reads it, and the baseline. Without a file everything is as it is by default.
+    /// Finds and reads the file and the baseline. Without a file, all options have their defaults.
     pub fn load() -> Result<Self> {
         let named = std::env::var_os(VARIABLE);
         if named.as_ref().is_some_and(|name| name.is_empty()) {
@@ -79,7 +78,7 @@ impl Config {
         Ok(Self { path, everywhere: table, commands, suppressions })
     }
 
-    /// In a few words.
+    /// Describes the settings in a few words.
     pub fn describe(&self) -> String {
         if self.path.as_os_str().is_empty() {
             return format!("no {NAME} here or above");
@@ -88,7 +87,7 @@ impl Config {
         format!("{} ({number} {})", self.path.display(), if number == 1 { "suppression" } else { "suppressions" })
     }
 
-    /// The command line with what the file and the environment say put in front of its options.
+    /// Returns the command line with the options from the file and the environment in front of its own.
     pub fn complete(&self, words: Vec<OsString>, line: &clap::Command) -> Result<Vec<OsString>> {
         self.complete_from(words, line, &|name| std::env::var(name).ok())
     }
@@ -122,7 +121,7 @@ impl Config {
         Ok(words.iter().take(2).cloned().chain(added).chain(rest).collect())
     }
 
-    /// A name that is no option is a mistake that would otherwise never be noticed.
+    /// Refuses names that are not options: such a mistake would otherwise go unnoticed.
     fn check(&self, line: &clap::Command) -> Result<()> {
         let name = self.path.display();
         for (command, table) in &self.commands {
@@ -154,13 +153,12 @@ impl Config {
     }
 }
 
-/// The text of a settings file. `None` if the file belongs to another user, unless the user has named it explicitly.
+/// Returns the text of a settings file. `None` if the file belongs to another user, unless the user has named it
+/// explicitly.
 fn trusted(path: &Path, is_named: bool) -> Option<Result<String>> {
     let name = path.display();
     if !is_named && !std::fs::metadata(path).is_ok_and(|found| files::is_own(&found)) {
-        eprintln!(
-            "warning: `{name}` belongs to another user, and is not read; {VARIABLE}={name} says that it is to be"
-        );
+        eprintln!("warning: `{name}` belongs to another user, and is not read; set {VARIABLE}={name} to use it");
         return None;
     }
     let text = files::read(path).with_context(|| format!("cannot read `{name}`"));
@@ -178,7 +176,7 @@ enum Takes {
     Value,
 }
 
-/// The options of a command by their long names, and whether they take a value.
+/// Returns the options of a command by their long names, and whether they take a value.
 fn options(command: &clap::Command) -> impl Iterator<Item = (String, Takes)> {
     let takes = |argument: &clap::Arg| match argument.get_action() {
         ArgAction::Set | ArgAction::Append
@@ -189,7 +187,7 @@ fn options(command: &clap::Command) -> impl Iterator<Item = (String, Takes)> {
         ArgAction::Set | ArgAction::Append => Takes::Value,
         _ => Takes::Nothing,
     };
-    // Which hunt to go on with is no setting.
+    // Resuming is not a setting.
     let listed = command.get_arguments().filter(|argument| argument.get_id() != "resume");
     listed.filter_map(move |argument| Some((argument.get_long()?.to_owned(), takes(argument))))
 }
@@ -223,7 +221,7 @@ mod tests {
         Ok(words.into_iter().map(|word| word.into_string().expect("text")).collect())
     }
 
-    /// The arguments of a hunt as they count in the end.
+    /// Returns the arguments of a hunt as they finally apply.
     fn hunt(text: &str, environment: &[(&str, &str)], line: &str) -> crate::arguments::Hunt {
         let words = complete(text, environment, line).expect("good settings");
         match Arguments::try_parse_from(words).expect("a good line").command {
@@ -232,7 +230,7 @@ mod tests {
         }
     }
 
-    /// Whatever is in the file, it is settings or an error.
+    /// Any file is either settings or an error.
     #[test]
     fn no_file_makes_it_panic() {
         let good = "time = \"5s\"\n[hunt]\nbound = 5\nstop-on-first = true\n[[suppress]]\nid = \"7f3a0c11\"\n\

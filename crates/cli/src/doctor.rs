@@ -1,4 +1,5 @@
-//! `racehunter doctor`: what is installed, whether it works, and what to do if not; what of a program is instrumented.
+//! `racehunter doctor`: checks the installation and says how to fix it; shows which parts of a program are
+//! instrumented.
 
 use crate::config::Config;
 use crate::exit::Exit;
@@ -22,7 +23,7 @@ int main(void) {
 }
 ";
 
-/// Says what there is; the exit code tells whether it is enough.
+/// Prints what is installed. The exit code says whether that is enough.
 pub fn run() -> Result<Exit> {
     let mut ready = true;
     let toolkit = match Toolkit::discover() {
@@ -62,7 +63,7 @@ pub fn run() -> Result<Exit> {
     Ok(if ready { Exit::Clean } else { Exit::Error })
 }
 
-/// Says what of a program is instrumented: its functions, and what they call.
+/// Prints which parts of a program are instrumented: its functions, and the functions they call.
 pub fn program(path: &Path) -> Result<Exit> {
     let toolkit = Toolkit::discover()?;
     let binary = inspect(path)?;
@@ -77,7 +78,7 @@ pub fn program(path: &Path) -> Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// What is needed only for `replay --gdb`.
+/// Describes gdb, which only `replay --gdb` needs.
 fn gdb() -> String {
     let version = Command::new("gdb").args(["-batch", "-ex", "python print('python')"]).stderr(Stdio::null()).output();
     match version {
@@ -89,7 +90,7 @@ fn gdb() -> String {
     }
 }
 
-/// What keeps the system from giving the detector its address space.
+/// Returns why the system cannot give the detector its address space, and the fix.
 fn memory() -> Option<(&'static str, &'static str)> {
     let overcommit = std::fs::read_to_string("/proc/sys/vm/overcommit_memory").unwrap_or_default();
     if overcommit.trim() == "2" {
@@ -101,7 +102,7 @@ fn memory() -> Option<(&'static str, &'static str)> {
     is_limited.then_some(("the address space of programs is limited", "ulimit -v unlimited"))
 }
 
-/// All of it once: compile, hunt, replay.
+/// Compiles, hunts and replays a small program.
 fn trial() -> Result<()> {
     let directory = tempfile::Builder::new().prefix("racehunter-doctor-").tempdir();
     let directory = directory.context("cannot create a temporary directory")?;

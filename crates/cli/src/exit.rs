@@ -12,24 +12,24 @@ pub enum Exit {
     Findings,
     /// Usage or internal error.
     Error,
-    /// Nothing was found, and that means nothing; or `--require-complete`, and it was not.
+    /// Nothing was found, but that is inconclusive; or the hunt was incomplete under `--require-complete`.
     Incomplete,
     /// The program has nothing to explore.
     Nothing,
-    /// A signal has ended it before it was done.
+    /// A signal ended it early.
     Interrupted(Signal),
     /// The status of another program, passed through.
     Status(u8),
 }
 
 impl Exit {
-    /// The status of another program, passed through.
+    /// Returns the status of another program, passed through.
     pub fn of(status: ExitStatus) -> Self {
         Self::Status(u8::try_from(status.code().unwrap_or(1)).unwrap_or(1))
     }
 }
 
-/// What a user or a script ends commands with.
+/// The signals with which users and scripts end commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// Ctrl-C.
@@ -39,7 +39,7 @@ pub enum Signal {
 }
 
 impl Signal {
-    /// The exit code of a command that it has ended, as shells have it.
+    /// Returns the exit code of a command that the signal ended, as shells report it.
     pub const fn status(self) -> u8 {
         match self {
             Self::Interrupt => 130,
@@ -79,20 +79,20 @@ impl std::fmt::Display for Advice {
 
 impl std::error::Error for Advice {}
 
-/// An error with one line of advice.
+/// Returns an error with one line of advice.
 pub fn advise(message: impl Into<String>, help: impl Into<String>) -> anyhow::Error {
     Advice { message: message.into(), help: help.into() }.into()
 }
 
-/// Whether the reader of the results has gone away.
+/// Returns true if the reader of the results has closed the pipe.
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let is_it = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
     error.chain().filter_map(|cause| cause.downcast_ref()).any(is_it)
 }
 
-/// The text of an error: the message, then its causes, then what to do.
+/// Returns the text of an error: the message, then its causes, then what to do.
 pub fn render(error: &anyhow::Error) -> String {
-    // It may quote what a program has written.
+    // It may quote output of the program.
     let clean = |text: String| text.lines().map(racehunter_report::clean).collect::<Vec<_>>().join("\n");
     let mut text = format!("error: {}\n", clean(error.to_string()));
     for cause in error.chain().skip(1) {

@@ -1,4 +1,4 @@
-//! `racehunter completions` and `racehunter man`: made from the same description as the help.
+//! `racehunter completions` and `racehunter man`, generated from the same description as the help.
 
 use crate::arguments::Arguments;
 use crate::exit::Exit;

@@ -19,16 +19,16 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-/// Executions of a hunt that nothing else would end.
+/// Executions of a hunt that has no other limit.
 const DEFAULT_RUNS: u64 = 2000;
 
-/// Hunts, reports, and says how it went.
+/// Hunts, reports, and returns the exit code.
 pub fn run(arguments: &Hunt, named: &Path, suppressions: &Suppressions) -> Result<Exit> {
     let began = Instant::now();
     Settings::check(arguments.analysis, arguments.free_running, arguments.partition)?;
     files::check_out(&arguments.out)?;
     let budget = budget(arguments);
-    // Those that run freely change files for all to see, and wait by the clock: one at a time does not disturb others.
+    // Free-running executions change the real files and wait in real time: one at a time does not disturb others.
     let jobs = if arguments.free_running { arguments.jobs.unwrap_or(1) } else { jobs(arguments.jobs) };
     let reporter =
         reporter(arguments.message_format, arguments.color.into()).replay_options(replay_options(&arguments.out));
@@ -85,32 +85,32 @@ pub fn run(arguments: &Hunt, named: &Path, suppressions: &Suppressions) -> Resul
     }
 }
 
-/// The command of a client, as it is started: in this directory, wherever the program is by then.
+/// Returns the command that starts a client in this directory, wherever the program has moved by then.
 fn client(command: &str) -> Result<String> {
     let here = std::env::current_dir().context("cannot find the working directory")?;
     Ok(format!("cd {} && {command}", quote(&here.to_string_lossy())))
 }
 
-/// A word of a shell.
+/// Quotes a word for a shell.
 fn quote(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// How much of what an execution writes is kept where all of it is compared.
+/// How much output of an execution is kept when outputs are compared.
 const COMPARED: u64 = 64 << 20;
 
-/// The words of this command line, from which the hunt can be started again.
+/// Returns the words of this command line, from which the hunt can be started again.
 pub fn words() -> Vec<String> {
     campaign::words(std::env::args_os().map(|word| word.to_string_lossy().into_owned()))
 }
 
-/// What the program inherits from this command.
+/// Returns what the program inherits from this command.
 pub fn surroundings() -> Surroundings {
     let directory = std::env::current_dir().unwrap_or_default();
     Surroundings { environment: std::env::vars_os().collect(), directory }
 }
 
-/// The exit code of a hunt; `counted` is the number of findings that count.
+/// Returns the exit code of a hunt; `counted` is the number of findings that count.
 pub fn exit(counted: usize, coverage: &Coverage, require_complete: bool, interrupts: &Interrupts) -> Exit {
     match interrupts.signal() {
         _ if counted > 0 => Exit::Findings,
@@ -137,7 +137,7 @@ fn budget(arguments: &Hunt) -> Budget {
     }
 }
 
-/// Why a hunt without findings does not succeed, where its coverage does not tell.
+/// Returns why a hunt without findings fails, where its coverage does not say so.
 pub fn failure(exit: Exit, coverage: &Coverage) -> Option<String> {
     match exit {
         Exit::Interrupted(_) => Some(notes::interrupted()),

@@ -31,12 +31,12 @@ impl Interrupts {
         Ok(interrupts)
     }
 
-    /// The flag that is set by the first one.
+    /// Returns the flag that the first one sets.
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.any)
     }
 
-    /// The signal that came, if one did.
+    /// Returns the signal that arrived, if any.
     pub fn signal(&self) -> Option<Signal> {
         let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
         match (is_set(&self.any), is_set(&self.terminated)) {

@@ -1,4 +1,4 @@
-//! `racehunter list`: what is kept in a directory, one line each.
+//! `racehunter list`: the findings in a directory, one line each.
 
 use crate::arguments::{List, MessageFormat};
 use crate::exit::Exit;
@@ -8,7 +8,7 @@ use racehunter_hunter::{Stored, Suppressions, locate, shell, store};
 use racehunter_report::{list, notes};
 use std::io::Write as _;
 
-/// Lists findings. The exit code tells whether they could be read, not whether there are any.
+/// Lists findings. The exit code says whether they could be read, not whether there are any.
 pub fn run(arguments: &List, suppressions: &Suppressions) -> Result<Exit> {
     let out = arguments.directory.as_ref().unwrap_or(&arguments.out);
     let mut findings = Vec::new();
@@ -39,7 +39,7 @@ pub fn run(arguments: &List, suppressions: &Suppressions) -> Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// A finding of an earlier build says nothing about the program as it is now.
+/// Suppresses findings of earlier builds, which say nothing about the current program.
 pub fn set_aside_earlier_builds(stored: &mut Stored) {
     if stored.finding.suppressed.is_none() && locate::was_rebuilt(stored) {
         stored.finding.suppressed = Some(notes::earlier_build(&stored.program));

@@ -41,7 +41,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Installed under the name of a compiler, it is one: build systems want a single word for `CC`.
+    // Under the name of a compiler it acts as one: build systems want a single word for `CC`.
     let mut words = std::env::args_os();
     let name = words.next().unwrap_or_default();
     let name = std::path::Path::new(&name).file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     match result {
         Ok(exit) => exit.into(),
         Err(error) => {
-            // The reader of the pipe has gone, as `head` does: there is nothing more to say.
+            // The reader has closed the pipe, as `head` does: end silently.
             if !exit::is_closed_pipe(&error) {
                 eprint!("{}", exit::render(&error));
             }
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
 
 /// Runs the command that a line asks for.
 fn run(words: Vec<OsString>) -> anyhow::Result<Exit> {
-    // Build systems start compilers by the thousand, and they have options of their own.
+    // Build systems start thousands of compilers, which have their own options: read no settings for them.
     let is_compiler = words.get(1).is_some_and(|word| word == "cc" || word == "c++" || word == "doctor");
     let config = if is_compiler { Config::default() } else { Config::load()? };
     let words = config.complete(words, &Arguments::command())?;
@@ -92,7 +92,7 @@ fn run(words: Vec<OsString>) -> anyhow::Result<Exit> {
     }
 }
 
-/// Hunts; without a target it goes on with the last hunt, as that was started.
+/// Hunts. Without a target, continues the last hunt with its original options.
 fn hunt(arguments: arguments::Hunt, config: &Config) -> anyhow::Result<Exit> {
     if let Some(target) = &arguments.target {
         return hunt::run(&arguments, target, &config.suppressions);

@@ -1,4 +1,4 @@
-//! `racehunter merge`: the parts of a divided campaign become one.
+//! `racehunter merge`: joins the parts of a divided campaign.
 
 use crate::arguments::Merge;
 use crate::exit::Exit;
@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use racehunter_hunter::{Suppressions, merge, store};
 use racehunter_report::notes;
 
-/// Joins campaigns, and reports what they have come to.
+/// Joins campaigns, and reports the result.
 pub fn run(arguments: &Merge, suppressions: &Suppressions) -> Result<Exit> {
     let parts = merge::read(&arguments.directories)?;
     for (number, (directory, kept)) in &parts.parts {

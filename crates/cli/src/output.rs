@@ -6,12 +6,12 @@ use racehunter_report::{ColorChoice, Reporter};
 use std::io::{IsTerminal as _, Stdout, Write, stdout};
 use std::path::Path;
 
-/// A reporter to standard output.
+/// Returns a reporter that writes to standard output.
 pub fn reporter(format: MessageFormat, color: ColorChoice) -> Reporter<Stdout> {
     reporter_to(stdout(), format, color)
 }
 
-/// A reporter to somewhere else.
+/// Returns a reporter that writes elsewhere.
 pub fn reporter_to<W: Write>(out: W, format: MessageFormat, color: ColorChoice) -> Reporter<W> {
     let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let width = asked.or_else(columns).unwrap_or(100);
@@ -20,7 +20,7 @@ pub fn reporter_to<W: Write>(out: W, format: MessageFormat, color: ColorChoice) 
     Reporter::new(out, format.into()).color(color).width(width).source_root(root)
 }
 
-/// The options by which `racehunter replay` finds what is kept in a directory.
+/// Returns the options that `racehunter replay` needs to find the findings in a directory.
 pub fn replay_options(out: &Path) -> String {
     match out == Path::new(files::DEFAULT_OUT) {
         true => String::new(),
@@ -28,7 +28,7 @@ pub fn replay_options(out: &Path) -> String {
     }
 }
 
-/// How wide the terminal is, if standard output is one.
+/// Returns the width of the terminal, if standard output is one.
 fn columns() -> Option<usize> {
     terminal_size::terminal_size_of(stdout()).map(|(width, _)| usize::from(width.0))
 }

@@ -24,22 +24,22 @@ use std::time::{Duration, Instant};
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_CODES, args_override_self = true)]
 pub struct Arguments {
-    /// Which reorderings of the trace count
+    /// Which reorderings of the trace are allowed
     #[arg(long, value_enum, default_value_t = Policy::Nre)]
     policy: Policy,
-    /// Time for all of it, such as 60s or 5m
+    /// Time limit for everything, such as 60s or 5m
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     time: Option<Duration>,
-    /// Predictions that are worked on at the same time [default: number of processors]
+    /// Predictions to compute at the same time [default: number of processors]
     #[arg(long, short, value_name = "N")]
     jobs: Option<usize>,
-    /// Pairs of accesses that are tried for each pair of sites
+    /// Pairs of accesses to try for each pair of sites
     #[arg(long, value_name = "N", default_value_t = 100)]
     attempts: usize,
-    /// Exit with 3 when not everything could be tried
+    /// Exit with 3 if not everything could be tried
     #[arg(long)]
     require_complete: bool,
-    /// Form of the results
+    /// Output format
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     message_format: MessageFormat,
     /// When to use colours
@@ -52,7 +52,7 @@ pub struct Arguments {
     voice: Voice,
     #[command(flatten)]
     how: How,
-    /// The trace, FILE.rht or FILE.std; or a program, or a C or C++ file, that is recorded first and tried then
+    /// The trace, FILE.rht or FILE.std; or a program, or a C or C++ file, to record first and then try
     #[arg(value_name = "TRACE|PROGRAM")]
     target: PathBuf,
     /// Arguments of the program [default: those that it was recorded with]
@@ -60,14 +60,14 @@ pub struct Arguments {
     arguments: Vec<String>,
 }
 
-/// What must stay as it was in a reordering.
+/// What a reordering must preserve.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Policy {
-    /// What every read sees
+    /// The write that every read sees
     M2,
-    /// What reads see that a branch follows
+    /// The writes seen by reads that a branch follows
     Seqcheck,
-    /// What reads see that decide something
+    /// The writes seen by reads that decide something
     Nre,
 }
 
@@ -81,7 +81,7 @@ impl From<Policy> for racehunter_predict::Policy {
     }
 }
 
-/// What predictions are made from, and the program to try them on.
+/// The trace to predict from, and the program to try the predictions on.
 struct Material {
     trace: Trace,
     program: Option<Hunter>,
@@ -119,14 +119,14 @@ impl Arguments {
         if program.identity() != origin.identity {
             return Err(advise(
                 format!("`{}` is not the program that `{}` was recorded from", path.display(), self.target.display()),
-                "it was built again since; record it again",
+                "it was rebuilt since; record it again",
             ));
         }
         Ok(Material { trace, program: Some(program) })
     }
 }
 
-/// Whether a file is a program or a source file, and no trace.
+/// Returns true if a file is a program or a source file rather than a trace.
 fn is_program(path: &Path) -> Result<bool> {
     let cannot = || format!("cannot read `{}`", path.display());
     let is_source = target::language(path).is_some();

@@ -20,7 +20,7 @@ pub struct Arguments {
     /// Where to write the trace [default: the name of the program, with the extension rht]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Form of the result
+    /// Output format
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     message_format: MessageFormat,
     #[command(flatten)]
@@ -37,22 +37,22 @@ pub struct Arguments {
 /// How a program is run to be recorded.
 #[derive(Args, Debug)]
 pub struct How {
-    /// Switch threads at random, by this seed [default: only where a thread cannot go on]
+    /// Switch threads at random, with this seed [default: switch only where a thread cannot continue]
     #[arg(long, value_name = "S")]
     pub seed: Option<u64>,
-    /// Events, at most
+    /// Maximum number of events
     #[arg(long, value_name = "N", default_value_t = 50_000_000)]
     pub events: u64,
     /// File for the program's standard input [default: nothing]
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
-    /// Time that an execution may take
+    /// Time limit of the execution
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "60s")]
     pub timeout: Duration,
-    /// Memory that an execution may take, in MiB
+    /// Memory limit of the execution, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 4096)]
     pub memory: u64,
-    /// What the threads of the program are while it runs
+    /// How the threads of the program run
     #[arg(long, value_name = "KIND", value_enum, default_value_t = Threads::Fibers)]
     pub backend: Threads,
     #[command(flatten)]
@@ -60,13 +60,14 @@ pub struct How {
     /// Options for the compiler, when a source file is given
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
     pub cflags: Option<String>,
-    /// Where findings, and programs that were compiled, are kept
+    /// Directory for findings and compiled programs
     #[arg(long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
 }
 
 impl How {
-    /// Starts a program. With `log_in` it can be recorded at length: its log then goes into this directory.
+    /// Starts a program. With `log_in`, its log goes to a file in this directory, so that long executions can be
+    /// recorded.
     pub fn start(
         &self,
         named: &Path,
@@ -87,7 +88,7 @@ impl How {
         Hunter::open(Subject { path, arguments: arguments.to_vec(), input, client: None }, setup)
     }
 
-    /// How the execution is recorded.
+    /// Returns how to record the execution.
     pub fn recording(&self) -> Recording {
         Recording { seed: self.seed, events: self.events }
     }

@@ -32,7 +32,7 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     stored.program = match locate(&stored) {
         Ok(program) => program,
         Err(error) => {
-            // The program may be an earlier build, in which it was found too.
+            // The program may be an earlier build that has the same finding.
             let others =
                 if bundled.is_some() { Vec::new() } else { store::other_builds(&arguments.out, &stored.finding.id) };
             let found = others.into_iter().find_map(|other| locate(&other).ok().map(|program| (other, program)));
@@ -84,8 +84,7 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     Ok(if replayed.finding.confirmed { Exit::Clean } else { Exit::Findings })
 }
 
-/// Where the program of a finding is looked for when it is not where it was: in this directory, and in the one that has the
-/// findings.
+/// Returns where to look for the program of a finding that has moved: this directory, and that of the findings.
 pub fn around(out: &Path) -> Vec<PathBuf> {
     let mut around = vec![PathBuf::from(".")];
     if out != Path::new(files::DEFAULT_OUT) {
@@ -96,7 +95,7 @@ pub fn around(out: &Path) -> Vec<PathBuf> {
 }
 
 impl Replay {
-    /// Whether a file is to be replayed, and not a finding of the directory.
+    /// Returns true if a bundle is replayed, rather than a finding of the directory.
     fn is_bundle(&self) -> bool {
         let path = Path::new(&self.id);
         path.is_file() && path.extension().is_some_and(|extension| extension == bundle::EXTENSION)

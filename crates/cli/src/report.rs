@@ -1,4 +1,4 @@
-//! `racehunter report`: what is kept in a directory, as one page or once more in any of the formats.
+//! `racehunter report`: the findings in a directory, as one page or in any of the formats.
 
 use crate::about;
 use crate::arguments::{Color, Report};
@@ -14,7 +14,7 @@ use racehunter_report::{notes, perfetto};
 use std::io::Write;
 use std::path::Path;
 
-/// Writes the report. The exit code tells whether it could be written, not what is in it.
+/// Writes the report. The exit code says whether it could be written, not what is in it.
 pub fn run(arguments: &Report, suppressions: &Suppressions) -> Result<Exit> {
     arguments.check()?;
     let out = arguments.directory.as_ref().unwrap_or(&arguments.out);
@@ -36,7 +36,7 @@ pub fn run(arguments: &Report, suppressions: &Suppressions) -> Result<Exit> {
     if findings.is_empty() && campaigns.is_empty() {
         return Err(advise(
             format!("there is nothing to report in `{}`", out.display()),
-            "hunt first: racehunter hunt PROGRAM; what was given as --out to it is what is reported",
+            "hunt first: racehunter hunt PROGRAM; if the hunt had --out DIR, give DIR to report too",
         ));
     }
     let file = match &arguments.output {
@@ -61,7 +61,7 @@ pub fn run(arguments: &Report, suppressions: &Suppressions) -> Result<Exit> {
         arguments.written(html.len());
         return Ok(Exit::Clean);
     }
-    // A file is no terminal, whatever standard output is.
+    // A file is not a terminal, whatever standard output is.
     let color = match (&arguments.output, arguments.color) {
         (Some(_), Color::Auto) => Color::Never,
         (_, color) => color,
@@ -81,12 +81,12 @@ pub fn run(arguments: &Report, suppressions: &Suppressions) -> Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// What could be read. A file that could not is skipped with a warning.
+/// Returns a file's contents, or skips the file with a warning if it could not be read.
 fn readable<T>(result: Result<T, Error>) -> Option<T> {
     result.inspect_err(|error| eprintln!("warning: {}", notes::left_out(&error.chain()))).ok()
 }
 
-/// What the page shows.
+/// Returns what the page shows.
 fn describe(findings: &[Stored], campaigns: &[Kept], out: &Path) -> Page {
     let here = std::env::current_dir().ok();
     let is_elsewhere = out != Path::new(".racehunter");
@@ -136,7 +136,7 @@ impl Report {
         }
     }
 
-    /// What cannot be meant.
+    /// Refuses combinations of options that make no sense.
     fn check(&self) -> Result<()> {
         if self.html && self.output.is_none() {
             bail!("a page needs a file: racehunter report --html -o report.html");

@@ -10,7 +10,7 @@ use racehunter_hunter::{Clock, jobs};
 use racehunter_report::scan::{Results, Word};
 use std::time::{Instant, SystemTime};
 
-/// Scans, reports, and says how it went.
+/// Scans, reports, and returns the exit code.
 pub fn run(arguments: &Scan) -> Result<Exit> {
     let began = Instant::now();
     let task = scan::Scan {

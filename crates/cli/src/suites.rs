@@ -7,10 +7,10 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// What a test program was written with.
+/// The test framework of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Framework {
-    /// Look into the program
+    /// Recognise it by the symbols of the program
     Auto,
     /// GoogleTest
     Gtest,
@@ -20,7 +20,7 @@ pub enum Framework {
     Plain,
 }
 
-/// A test that is hunted by itself.
+/// A test that is hunted on its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     /// The program, or the suite that CTest has it in.
@@ -30,15 +30,15 @@ pub struct Case {
     pub program: PathBuf,
     pub arguments: Vec<String>,
     pub directory: Option<PathBuf>,
-    /// Variables that it runs with, besides those of this command.
+    /// Additional environment variables.
     pub environment: Vec<(String, String)>,
-    /// The exit status by which it says that it does not apply here.
+    /// The exit status that means "skipped".
     pub skips_with: Option<i64>,
-    /// Why a hunt would not say what the suite says.
+    /// Why the result of a hunt could differ from that of the suite.
     pub obstacle: Option<String>,
 }
 
-/// The cases of a program.
+/// Returns the cases of a program.
 pub fn of_program(program: &Path, framework: Framework, arguments: &[String]) -> Result<Vec<Case>> {
     let found = match framework {
         Framework::Auto => look_into(program)?,
@@ -61,7 +61,7 @@ pub fn of_program(program: &Path, framework: Framework, arguments: &[String]) ->
             names.into_iter().map(|name| case(name.clone(), Some(format!("--gtest_filter={name}")))).collect()
         }
         Framework::Catch2 => {
-            // The first version that knows this option ends with the number of tests; the later one does not know it.
+            // Catch2 2 exits with the number of tests; version 3 does not know this option.
             let old = asked(program, &["--list-test-names-only"])?;
             let old = String::from_utf8_lossy(&old.stdout).into_owned();
             let names = match catch2(&old) {
@@ -80,7 +80,7 @@ pub fn of_program(program: &Path, framework: Framework, arguments: &[String]) ->
     Ok(cases)
 }
 
-/// The tests that CTest knows in a build directory.
+/// Returns the tests that CTest knows in a build directory.
 pub fn of_ctest(directory: &Path) -> Result<Vec<Case>> {
     let ended = Command::new("ctest")
         .arg("--test-dir")
@@ -99,7 +99,7 @@ pub fn of_ctest(directory: &Path) -> Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// What a program was written with, by the names in it.
+/// Returns the test framework of a program, by its symbols.
 fn look_into(program: &Path) -> Result<Framework> {
     let bytes = files::read(program).with_context(|| format!("cannot read `{}`", program.display()))?;
     let has = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
@@ -110,13 +110,13 @@ fn look_into(program: &Path) -> Result<Framework> {
     })
 }
 
-/// How a program ends that is asked for its tests. It runs without control, as always.
+/// Runs a program that lists its tests, without control.
 fn asked(program: &Path, words: &[&str]) -> Result<Output> {
     let ended = Command::new(program).args(words).stdin(Stdio::null()).output();
     ended.with_context(|| format!("cannot run `{}`", program.display()))
 }
 
-/// What a program writes when it is asked for its tests.
+/// Returns the output of a program that lists its tests.
 fn listed(program: &Path, words: &[&str]) -> Result<String> {
     let ended = asked(program, words)?;
     if !ended.status.success() {
@@ -125,7 +125,7 @@ fn listed(program: &Path, words: &[&str]) -> Result<String> {
     Ok(String::from_utf8_lossy(&ended.stdout).into_owned())
 }
 
-/// The names in what GoogleTest lists: suites end with a dot, their cases are indented. What is disabled is left out.
+/// Returns the names in GoogleTest's list: suites end with a dot, their cases are indented. Disabled ones are left out.
 fn gtest(listed: &str) -> Vec<String> {
     let mut suite = None;
     let mut names = Vec::new();
@@ -143,12 +143,12 @@ fn gtest(listed: &str) -> Vec<String> {
     names
 }
 
-/// The names in what Catch2 lists, one each line.
+/// Returns the names in Catch2's list, one per line.
 fn catch2(listed: &str) -> Vec<String> {
     listed.lines().map(str::trim_end).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// A name as Catch2 selects by it: some letters mean something there.
+/// Escapes a name for Catch2's test selection.
 fn catch2_selector(name: &str) -> String {
     let mut out = String::new();
     for letter in name.chars() {
@@ -192,7 +192,7 @@ const DECIDING: [&str; 8] = [
     "TIMEOUT_AFTER_MATCH",
 ];
 
-/// The tests in what CTest lists. What was not built has no command.
+/// Returns the tests in CTest's list. A test that was not built has no command.
 fn ctest(listed: &[u8], suite: &str) -> Result<Vec<Case>, serde_json::Error> {
     let listed: Listed = serde_json::from_slice(listed)?;
     let case = |test: Test| {

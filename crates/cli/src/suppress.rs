@@ -1,4 +1,4 @@
-//! `racehunter suppress`: findings that the user knows of go to a baseline file.
+//! `racehunter suppress`: adds known findings to a baseline file.
 
 use crate::arguments::Suppress;
 use crate::exit::{Exit, advise};
@@ -40,13 +40,13 @@ pub fn run(arguments: &Suppress, known: &Suppressions) -> Result<Exit> {
         println!("nothing to add to `{}`", arguments.baseline.display());
         return Ok(Exit::Clean);
     }
-    // What was there may be anything; what is written must be read again.
+    // The old contents may be anything, and the next command must be able to read the new ones.
     Suppressions::read(&arguments.baseline.display().to_string(), &text)?;
     files::write(&arguments.baseline, text.as_bytes())?;
     Ok(Exit::Clean)
 }
 
-/// What is in the file so far, or how a new one begins.
+/// Returns the contents of the file, or the first line of a new one.
 fn read(path: &Path) -> Result<String> {
     if !path.exists() {
         return Ok("# Findings of RaceHunter that do not count. `racehunter suppress` adds to this file.\n".to_owned());

@@ -1,6 +1,5 @@
-//! `racehunter test`: each case of a test suite is hunted by itself.
-//!
-//! Every case is a hunt of its own, in a process of its own: one that ends badly does not end the others.
+//! `racehunter test`: hunts each case of a test suite on its own. Each case is a hunt in a separate process, so that
+//! one that fails does not affect the others.
 
 use crate::arguments::Test as Arguments;
 use crate::exit::Exit;
@@ -19,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-/// Hunts every case, and says how each of them ended.
+/// Hunts every case, and prints how each of them ended.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let began = Instant::now();
     let mut cases = Vec::new();
@@ -48,7 +47,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     Ok(exit(&done))
 }
 
-/// Hunts several cases at the same time. The results are in the order of the cases, and printed as they come.
+/// Hunts several cases at the same time. Prints results as they arrive, and returns them in the order of the cases.
 fn hunt_all(cases: &[Case], arguments: &Arguments, out: &Path) -> Result<Vec<Test>> {
     let program = std::env::current_exe().context("cannot find this program")?;
     let next = AtomicUsize::new(0);
@@ -98,7 +97,7 @@ fn hunt_one(program: &Path, case: &Case, arguments: &Arguments, out: &Path) -> T
     Test { suite: case.suite.clone(), name: case.name.clone(), elapsed: began.elapsed(), ending }
 }
 
-/// The options of each hunt.
+/// Returns the options of each hunt.
 fn hunt_options(arguments: &Arguments) -> Vec<String> {
     let mut words = Vec::new();
     if let Some(time) = arguments.time {
@@ -112,7 +111,7 @@ fn hunt_options(arguments: &Arguments) -> Vec<String> {
     words
 }
 
-/// What is read of the lines of a hunt.
+/// The fields that are read from the lines of a hunt.
 #[derive(Deserialize)]
 struct Line {
     reason: String,
@@ -138,7 +137,8 @@ struct Site {
     line: u32,
 }
 
-/// How a hunt ended, by its exit code and what it has written. A program may say by its status that it does not apply here.
+/// Returns how a hunt ended, by its exit code and its output. A program's status can mean that the test does not apply
+/// here.
 fn ending(ended: &Output, skips_with: Option<i64>) -> Ending {
     let text = String::from_utf8_lossy(&ended.stdout);
     let lines: Vec<Line> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
@@ -161,7 +161,7 @@ fn ending(ended: &Output, skips_with: Option<i64>) -> Ending {
         }
         Some(4) => match skips_with.map(|status| format!("status {status} ")) {
             Some(status) if said.contains(&status) => Ending::Skipped("it says that it does not apply here".to_owned()),
-            // It failed all the same.
+            // It created no thread, but failed.
             _ if said.starts_with("error:") => Ending::Failed(vec![first_line()]),
             _ => Ending::Skipped("it creates no thread".to_owned()),
         },
@@ -170,7 +170,7 @@ fn ending(ended: &Output, skips_with: Option<i64>) -> Ending {
     }
 }
 
-/// One status for all: findings, then what could not be hunted, then that there was nothing to hunt.
+/// Returns the exit code for all cases: findings come first, then cases that could not be hunted, then nothing to hunt.
 fn exit(done: &[Test]) -> Exit {
     let any = |is: fn(&Ending) -> bool| done.iter().any(|test| is(&test.ending));
     match () {

@@ -14,20 +14,20 @@ use std::path::{Path, PathBuf};
 /// Arguments of `trace`.
 #[derive(Args, Debug)]
 pub struct Arguments {
-    /// Write the whole trace in this form, instead of what is in it
+    /// Write the whole trace in this format, instead of a summary
     #[arg(long, value_name = "FORM", value_enum)]
     export: Option<Export>,
     /// Where to write it [default: standard output]
     #[arg(long, short, value_name = "FILE", requires = "export")]
     output: Option<PathBuf>,
-    /// Form of the summary
+    /// Output format of the summary
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     message_format: MessageFormat,
     /// The trace, FILE.rht or FILE.std
     trace: PathBuf,
 }
 
-/// Forms of a trace.
+/// Formats of a trace.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Export {
     /// Text, one event per line, as other analysers of traces read it
@@ -38,7 +38,7 @@ enum Export {
     Rht,
 }
 
-/// Reads a trace; what kind of file it is shows at its beginning.
+/// Reads a trace. The first bytes of the file show its format.
 pub fn load(path: &Path) -> Result<Trace> {
     let cannot = || format!("cannot read the trace `{}`", path.display());
     if path.is_dir() {
@@ -54,7 +54,7 @@ pub fn load(path: &Path) -> Result<Trace> {
     text::read(BufReader::with_capacity(1 << 20, begin.chain(input))).with_context(cannot)
 }
 
-/// Says what is in a trace, or writes it in another form.
+/// Describes a trace, or converts it to another format.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let trace = load(&arguments.trace)?;
     let cannot = "cannot write the results";

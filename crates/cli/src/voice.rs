@@ -1,4 +1,4 @@
-//! What commands say on standard error while they work.
+//! What commands print to standard error while they work.
 
 use clap::Args;
 use racehunter_report::notes::Note;
@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// How much commands say on the way. Results, warnings and errors do not depend on it.
+/// How much commands print while they work. Results, warnings and errors do not depend on it.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Voice {
     /// No progress and no notes
@@ -21,21 +21,21 @@ pub struct Voice {
 const EVERY: u64 = 5;
 
 impl Voice {
-    /// A step of the work, with `--verbose`.
+    /// Prints a step of the work, with `--verbose`.
     pub fn note(self, note: impl FnOnce() -> Note) {
         if self.verbose {
             let _ = writeln!(std::io::stderr(), "{}", note());
         }
     }
 
-    /// A hint, unless `--quiet`.
+    /// Prints a hint, unless `--quiet`.
     pub fn hint(self, text: impl FnOnce() -> String) {
         if !self.quiet {
             let _ = writeln!(std::io::stderr(), "note: {}", text());
         }
     }
 
-    /// Progress reports, for work that takes long.
+    /// Returns a progress reporter, for long work.
     pub fn progress(self) -> Pace {
         Pace { voice: self, began: Instant::now(), told: AtomicU64::new(0) }
     }
@@ -50,7 +50,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Reports how much is done, if it is time. Several threads may call this.
+    /// Reports progress if a report is due. Several threads may call this.
     pub fn at(&self, note: impl FnOnce() -> Note) {
         let now = self.began.elapsed().as_secs() / EVERY;
         if !self.voice.quiet && self.told.fetch_max(now, Ordering::Relaxed) < now {

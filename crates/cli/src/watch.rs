@@ -14,14 +14,14 @@ pub struct HuntWatch<'a> {
     arguments: &'a Hunt,
     jobs: usize,
     reporter: Reporter<Stdout>,
-    /// The first error of writing results.
+    /// The first error while writing results.
     trouble: Option<io::Error>,
     bar: Option<ProgressBar>,
     began: Instant,
     last: Instant,
-    /// Executions, at most.
+    /// Maximum number of executions.
     budget: Option<u64>,
-    /// Executions before the first that was reported: those of earlier runs of the command.
+    /// Executions before the first reported one, from earlier runs of the command.
     first: Option<u64>,
 }
 
@@ -47,14 +47,14 @@ impl<'a> HuntWatch<'a> {
         Self { arguments, jobs, reporter, trouble: None, bar, began: now, last: now, budget, first: None }
     }
 
-    /// A step of the work, with `--verbose`.
+    /// Prints a step of the work, with `--verbose`.
     pub fn note(&self, note: impl FnOnce() -> Note) {
         if self.arguments.verbose {
             self.print(&note().to_string());
         }
     }
 
-    /// A line on standard error.
+    /// Prints a line to standard error.
     fn print(&self, line: &str) {
         let print = || drop(writeln!(io::stderr(), "{line}"));
         match &self.bar {
@@ -63,7 +63,7 @@ impl<'a> HuntWatch<'a> {
         }
     }
 
-    /// Results on standard output.
+    /// Writes results to standard output.
     fn report(&mut self, write: impl FnOnce(&mut Reporter<Stdout>) -> io::Result<()>) {
         let result = match &self.bar {
             Some(bar) => bar.suspend(|| write(&mut self.reporter)),
@@ -74,7 +74,7 @@ impl<'a> HuntWatch<'a> {
         }
     }
 
-    /// An execution was done.
+    /// Reports that an execution is done.
     fn execution(&mut self, number: u64, waiting: usize, remaining: Option<u64>, findings: usize) {
         if self.arguments.quiet {
             return;
@@ -93,7 +93,7 @@ impl<'a> HuntWatch<'a> {
         }
     }
 
-    /// The hunt is over. Gives back the reporter, and the first error of writing results.
+    /// Ends the progress display. Returns the reporter, and the first error while writing results.
     pub fn finish(
         self,
         result: &Result<Outcome, Error>,
@@ -143,7 +143,7 @@ impl Observer for HuntWatch<'_> {
     }
 }
 
-/// Follows work that is no hunt.
+/// Follows work other than a hunt.
 pub struct Watch {
     voice: Voice,
     pace: Pace,
@@ -191,7 +191,7 @@ enum Told {
     Verbose,
 }
 
-/// What is said about an event.
+/// Returns the note about an event, and when it is printed.
 fn note(event: &Event<'_>) -> Option<(Note, Told)> {
     let note = match *event {
         Event::Program(path) => notes::program(path),

@@ -22,7 +22,7 @@ fn lines(output: &Output) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// A file that is gone after the test.
+/// A file that is removed after the test.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -43,7 +43,7 @@ impl Drop for Scratch {
     }
 }
 
-/// The pairs of sites that are predicted to race in figure 2 of the paper.
+/// Returns the pairs of sites that are predicted to race in figure 2 of the paper.
 fn races(policy: &str, trace: &str) -> Vec<[String; 2]> {
     let output = racehunter(&["predict", "--policy", policy, "--message-format", "json", trace]);
     assert_eq!(output.status.code(), Some(1));

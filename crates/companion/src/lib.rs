@@ -1,4 +1,4 @@
-//! For tests that RaceHunter hunts in. No test needs it: `cargo racehunter test` takes crates as they are.
+//! Helpers for tests that RaceHunter hunts. They are optional: `cargo racehunter test` works on unchanged crates.
 //!
 //! [`check`] runs a short test many times in one process, which is faster than one process per execution. [`nondet`]
 //! explores both outcomes of a choice. In a program that RaceHunter has not built, or does not control, `check(f)` is
@@ -19,7 +19,7 @@
 //! }
 //! ```
 //!
-//! This crate has no dependencies, and knows RaceHunter by the names of three functions that its runtime exports.
+//! This crate has no dependencies, and knows RaceHunter only by the names of three functions that its runtime exports.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,20 +29,20 @@ unsafe extern "C" {
     fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
 }
 
-/// The address of a function of the runtime, if the program is linked with it.
+/// Returns the address of a function of the runtime, if the program is linked with it.
 fn find(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: a null handle means the default search order on Linux; the name is a C string.
     let symbol = unsafe { dlsym(std::ptr::null_mut(), name.as_ptr()) };
     (!symbol.is_null()).then_some(symbol)
 }
 
-/// Whether RaceHunter controls the threads of this process.
+/// Returns true if RaceHunter controls the threads of this process.
 #[must_use]
 pub fn is_hunting() -> bool {
     find(c"racehunter_on_start").is_some() && std::env::var_os("RACEHUNTER_SERVER").is_some()
 }
 
-/// Runs `test` once for every execution that RaceHunter wants, in this process. Elsewhere it runs it once.
+/// Runs `test` in this process once for every execution that RaceHunter wants. Without RaceHunter, runs it once.
 ///
 /// When `test` returns, every thread that it created must have ended, and nothing outside the test may have changed:
 /// only the schedule differs from one execution to the next. A panic ends the loop, as it ends any test.
@@ -63,7 +63,7 @@ pub fn check(mut test: impl FnMut()) {
     }
 }
 
-/// Either value: RaceHunter explores both, as it explores what a schedule decides. Elsewhere it is `false`.
+/// Returns either value: RaceHunter explores both, like choices of the schedule. Without RaceHunter, returns `false`.
 #[must_use]
 pub fn nondet() -> bool {
     if !is_hunting() {

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use crate::invocation::{Invocation, Output, Stage};
 use crate::{CompileError, Toolkit, response};
 
-/// The arguments for clang: RaceHunter's, then the user's, then the runtime.
+/// Returns the arguments for clang: RaceHunter's, then the user's, then the runtime.
 ///
 /// # Errors
 ///
@@ -37,8 +37,8 @@ pub fn command_line(arguments: Vec<OsString>, toolkit: &Toolkit) -> Result<Vec<O
     Ok(line.0)
 }
 
-/// Whether the driver itself may get `-fsanitize=thread`. If it also links it must not, unless nothing else needs the
-/// sanitizers' runtime, so that it can be turned off as a whole.
+/// Returns true if the driver itself may get `-fsanitize=thread`. If the driver also links, it must not, unless nothing
+/// else needs the sanitizers' runtime, so that it can be turned off as a whole.
 fn keeps_sanitizer(invocation: &Invocation) -> bool {
     invocation.stage != Stage::Link || (invocation.has_code && !invocation.other_sanitizer)
 }
@@ -57,7 +57,7 @@ impl Line {
         self.0.push(argument);
     }
 
-    /// A path for the linker. Not by `-Wl,`, which would split it at commas.
+    /// Adds a path for the linker. Not through `-Wl,`, which would split it at commas.
     fn add_linker_path(&mut self, prefix: &str, path: impl AsRef<OsStr>) {
         self.add(["-Xlinker"]);
         self.add_path(prefix, path);
@@ -76,7 +76,7 @@ impl Line {
             if invocation.is_unoptimised {
                 // Without this every function is `optnone`, and its locals stay in memory.
                 self.add(["-Xclang", "-disable-O0-optnone"]);
-                // With the optimiser the ends of blocks are marked anyway: what a local's memory is used for after that is a bug.
+                // The optimiser marks the ends of blocks anyway; using a local's memory after that is a bug.
                 self.add(["-Xclang", "-fsanitize-address-use-after-scope"]);
             }
         }
@@ -104,7 +104,7 @@ impl Line {
     }
 }
 
-/// The argument without ThreadSanitizer, if anything is left of it.
+/// Returns the argument without ThreadSanitizer, if anything is left of it.
 fn without_thread(argument: &OsStr) -> Option<OsString> {
     let Some(list) = argument.to_str().and_then(|text| text.strip_prefix("-fsanitize=")) else {
         return Some(argument.to_owned());

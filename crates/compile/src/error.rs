@@ -1,4 +1,4 @@
-//! Why a command is refused.
+//! Why the wrapper refuses a command.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Everything that can go wrong before clang runs. Each message is one line and says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum CompileError {
-    /// A statically linked program calls its own copy of the C library, which the runtime cannot take the place of.
+    /// A statically linked program calls its own copy of the C library, which the runtime cannot replace.
     #[error("{flag}: a statically linked C library cannot be controlled; link dynamically (remove {flag})")]
     StaticLink {
         /// The flag that asked for it.
@@ -30,29 +30,29 @@ pub enum CompileError {
         /// The flag that asked for it.
         flag: String,
     },
-    /// No compiler that fits a plugin.
+    /// No compiler that matches a plugin.
     #[error("no clang-22 or clang-19 found: install one of them (on Debian: apt-get install clang-22)")]
     NoCompiler,
-    /// No compiler of the version that is needed.
+    /// No compiler of the required version.
     #[error("clang-{version} not found: install it (on Debian: apt-get install clang-{version})")]
     NoCompilerOf {
         /// Major version of its LLVM.
         version: u32,
     },
-    /// No plugin for the version that is needed.
+    /// No plugin for the required version.
     #[error("there is no plugin for LLVM {version}, only for LLVM {supported}")]
     NoPlugin {
         /// Major version of LLVM.
         version: u32,
-        /// The versions that there are plugins for.
+        /// The versions for which there are plugins.
         supported: String,
     },
     /// There is a compiler, but not the plugin for it.
     #[error("{name} not found in {searched}: reinstall RaceHunter, or set RACEHUNTER_LIB to the directory that has it")]
     Missing {
-        /// File that is missing.
+        /// The missing file.
         name: String,
-        /// Where it was looked for.
+        /// Where the wrapper looked for it.
         searched: String,
     },
     /// A response file that cannot be read.
@@ -60,7 +60,7 @@ pub enum CompileError {
     Response {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
     /// Response files that name each other.
@@ -74,7 +74,7 @@ pub enum CompileError {
     Start {
         /// The program.
         program: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
 }

@@ -1,11 +1,11 @@
-//! A command line, understood.
+//! A parsed command line.
 
 use std::ffi::OsString;
 
 use crate::CompileError;
 use crate::options::{self, Input};
 
-/// How far clang goes with its inputs.
+/// The stage at which clang stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Only answers a question about itself, or has nothing to do.
@@ -32,23 +32,23 @@ pub enum Output {
 /// What the wrapper needs to know about a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
-    /// How far it goes.
+    /// Its last stage.
     pub stage: Stage,
-    /// What it produces if it links.
+    /// Its output, if it links.
     pub output: Output,
-    /// Whether there is an input that goes through the optimiser.
+    /// True if an input goes through the optimiser.
     pub has_code: bool,
-    /// Whether there is any input at all.
+    /// True if there is any input.
     pub has_inputs: bool,
-    /// Whether the code is not optimised.
+    /// True if the code is not optimised.
     pub is_unoptimised: bool,
-    /// Whether the user turned ThreadSanitizer off for this command.
+    /// True if the user turned ThreadSanitizer off for this command.
     pub thread_sanitizer_off: bool,
-    /// Whether the user asked for ThreadSanitizer, by himself.
+    /// True if the user asked for ThreadSanitizer.
     pub thread_sanitizer_on: bool,
-    /// Whether another sanitizer is on.
+    /// True if another sanitizer is on.
     pub other_sanitizer: bool,
-    /// Whether the linker was asked to refuse undefined symbols.
+    /// True if the linker was asked to refuse undefined symbols.
     pub forbids_undefined: bool,
 }
 
@@ -97,7 +97,7 @@ struct Parser {
 }
 
 impl Parser {
-    /// An option with its value.
+    /// Handles an option with its value.
     fn pair(&mut self, option: &str, value: &str) {
         match option {
             "-x" | "--language" => self.language = Some(value.to_owned()),
@@ -109,7 +109,7 @@ impl Parser {
         }
     }
 
-    /// An argument that stands alone.
+    /// Handles a single argument.
     fn single(&mut self, argument: &str) -> Result<(), CompileError> {
         if self.only_files || argument == "-" || !argument.starts_with('-') {
             self.file(argument);
@@ -138,7 +138,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Options that carry their value in themselves.
+    /// Handles options that contain their value.
     fn prefixed(&mut self, argument: &str) -> Result<(), CompileError> {
         if let Some(level) = argument.strip_prefix("-O") {
             self.optimised = level != "0";
@@ -193,7 +193,7 @@ impl Parser {
         self.code |= options::input(file, self.language.as_deref()) == Input::Code;
     }
 
-    /// The option that stops earliest wins, as with clang.
+    /// Lowers the last stage; the option that stops earliest wins, as in clang.
     fn reach(&mut self, stage: Stage) {
         let order = |stage: Stage| match stage {
             Stage::Query => 0,
@@ -237,7 +237,7 @@ impl Parser {
     }
 }
 
-/// Whether these words make the linker refuse a shared library with undefined symbols.
+/// Returns true if these words make the linker refuse a shared library with undefined symbols.
 fn forbids_undefined(linker: &[String]) -> bool {
     let mut forbidden = false;
     for (index, word) in linker.iter().enumerate() {

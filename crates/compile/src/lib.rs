@@ -5,7 +5,7 @@
 //! what the plugin and the runtime do.
 //!
 //! * [`Toolkit`] says where the compiler, the plugin and the runtime are.
-//! * [`Invocation`] understands a command line as far as it matters here.
+//! * [`Invocation`] parses a command line as far as it matters here.
 //! * [`command_line`] turns a command into the arguments for clang.
 //! * [`run`] does all of this and runs clang.
 //!
@@ -53,7 +53,7 @@ pub fn run(language: Language, arguments: Vec<OsString>, toolkit: &Toolkit) -> R
     run_with(language, arguments, toolkit, &[])
 }
 
-/// As [`run`], with more in the environment of clang, and so of the plugin.
+/// As [`run`], with additional environment variables for clang, and so for the plugin.
 ///
 /// # Errors
 ///
@@ -83,13 +83,13 @@ fn under_way() -> MutexGuard<'static, Vec<u32>> {
     UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends all running compilations and the processes that the compilers have started, because no time is left for them.
+/// Ends all running compilations and the processes that the compilers have started, because the time is up.
 pub fn stop_all() {
     for &compiler in under_way().iter() {
         let list = std::fs::read_to_string(format!("/proc/{compiler}/task/{compiler}/children")).unwrap_or_default();
         let children = list.split_ascii_whitespace().filter_map(|child| child.parse().ok());
         for process in children.chain([compiler as i32]).filter_map(Pid::from_raw) {
-            // If it is gone by now, that is what was wanted.
+            // It may have ended by now, which is fine.
             let _ = kill_process(process, Signal::KILL);
         }
     }

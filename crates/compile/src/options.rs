@@ -75,12 +75,13 @@ const SEPARATE: &[&str] = &[
     "-exported_symbols_list",
 ];
 
-/// Whether the argument after this one is its value.
+/// Returns true if the argument after this one is its value.
 pub fn takes_value(argument: &str) -> bool {
     SEPARATE.contains(&argument)
 }
 
-/// Whether the option asks the compiler about itself; it then compiles nothing, whatever the other arguments are.
+/// Returns true if the option asks the compiler about itself; it then compiles nothing, whatever the other arguments
+/// are.
 pub fn is_query(argument: &str) -> bool {
     matches!(
         argument,
@@ -95,13 +96,13 @@ pub fn is_query(argument: &str) -> bool {
 pub enum Input {
     /// Source or LLVM code: goes through the optimiser, and so through the plugin.
     Code,
-    /// Assembler: becomes an object without it.
+    /// Assembler: becomes an object without going through the plugin.
     Assembler,
     /// For the linker.
     Object,
 }
 
-/// The type of a file, by the language that `-x` gave or by its name.
+/// Returns the type of a file, by the language that `-x` gave or by its name.
 pub fn input(file: &str, language: Option<&str>) -> Input {
     match language {
         Some("none") | None => by_name(file),
@@ -127,7 +128,7 @@ fn by_name(file: &str) -> Input {
     }
 }
 
-/// Sanitizers that check values, not memory, and so leave the memory to us.
+/// Returns true for sanitizers that check values rather than memory, and so do not conflict with RaceHunter.
 pub fn is_compatible_sanitizer(name: &str) -> bool {
     const INCOMPATIBLE: &[&str] = &[
         "address",

@@ -50,7 +50,7 @@ impl Toolkit {
         Self::choose(&search_path(), &compilers)
     }
 
-    /// Looks for everything that belongs to one LLVM version, because another compiler has already made the code.
+    /// Looks for everything that belongs to one LLVM version, for code that another compiler has produced.
     ///
     /// # Errors
     ///
@@ -87,7 +87,7 @@ impl Toolkit {
         })
     }
 
-    /// The program that compiles a language.
+    /// Returns the program that compiles a language.
     #[must_use]
     pub fn program(&self, language: Language) -> &Path {
         match language {
@@ -97,7 +97,7 @@ impl Toolkit {
     }
 }
 
-/// Where plugins and runtime may be.
+/// Returns where plugins and runtime may be.
 fn search_path() -> Vec<PathBuf> {
     let beside = env::current_exe().ok().and_then(|program| {
         let program = program.canonicalize().unwrap_or(program);
@@ -116,7 +116,7 @@ fn list(directories: &[PathBuf]) -> String {
     names.join(" or ")
 }
 
-/// The compiler of one version: on the search path, or where Debian keeps it.
+/// Returns the compiler of one version: on the search path, or where Debian keeps it.
 fn find_compiler(version: u32) -> Option<Compiler> {
     let path = env::var_os("PATH").unwrap_or_default();
     let debian = PathBuf::from(format!("/usr/lib/llvm-{version}/bin"));

@@ -4,8 +4,8 @@ use crate::run_one;
 use racehunter_explore::{Execution, Executor, ExecutorError, Observe, Plan};
 use racehunter_log::{Access, Address};
 
-/// What the thread that fails has read last, if others have written it and the log does not have that read: a thread that is alone, after
-/// it has waited for all others, shares nothing any more, and its accesses are no points.
+/// Returns what the failing thread has read last, if others have written it and the log does not contain that read. A
+/// thread that is alone, after waiting for all others, shares nothing, and its accesses are not points.
 pub(crate) fn unlogged_read(
     executor: &mut dyn Executor,
     plan: &Plan,

@@ -1,7 +1,7 @@
 //! The cause of a finding in one sentence.
 //!
-//! A sentence here only repeats what the log of the replayed execution has: who did what, and in which order. Where the log
-//! does not tell, nothing is said.
+//! A sentence only repeats what the log of the replayed execution shows: which thread did what, and in which order. If
+//! the log does not show it, there is no sentence.
 
 use crate::deadlock::{Waiter, is_never_signalled, lost_signal, waiters};
 use crate::place::Places;
@@ -18,7 +18,7 @@ pub(crate) struct Cause {
     pub(crate) steps: Vec<usize>,
 }
 
-/// The cause of a finding, if the log tells it.
+/// Returns the cause of a finding, if the log shows it.
 pub(crate) fn of(places: &Places<'_>, finding: &Finding, steps: &[Done]) -> Option<Cause> {
     match finding.kind {
         Kind::DataRace => race(finding),
@@ -30,21 +30,21 @@ pub(crate) fn of(places: &Places<'_>, finding: &Finding, steps: &[Done]) -> Opti
     }
 }
 
-/// `T1` for the path of a thread.
+/// Returns `T1` for the path of a thread.
 fn name(finding: &Finding, site: &Site) -> Option<String> {
     let number = finding.threads.iter().position(|thread| thread.path == site.thread)?;
     Some(Threads::short(ThreadId(u32::try_from(number).ok()?)))
 }
 
-/// Which locks the two threads of a race hold.
+/// Returns which locks the two threads of a race hold.
 fn race(finding: &Finding) -> Option<Cause> {
     let [first, second] = finding.sites.as_slice() else { return None };
-    // Of an access that is not in the log, the locks are not known.
+    // The locks at an access that is not in the log are unknown.
     if first.event == 0 || second.event == 0 {
         return None;
     }
     let names = [name(finding, first)?, name(finding, second)?];
-    // A handler of signals races with the thread that it interrupts, and locks do not help.
+    // A signal handler races with the thread that it interrupts, and locks do not help.
     if names[0] == names[1] || first.locks.iter().any(|lock| second.locks.contains(lock)) {
         return None;
     }
@@ -58,14 +58,14 @@ fn race(finding: &Finding) -> Option<Cause> {
     Some(Cause { sentence, steps: Vec::new() })
 }
 
-/// The step of a site.
+/// Returns the step of a site.
 fn step_of(steps: &[Done], site: &Site) -> Option<usize> {
     let is_it = |done: &Done| done.step.event == site.event && done.step.path == site.thread;
     let is_free = |done: &Done| (done.step.what == "free") == (site.access == "free");
     (site.event > 0).then(|| steps.iter().position(|done| is_it(done) && is_free(done))).flatten()
 }
 
-/// Memory that one thread frees and another one uses or frees.
+/// Explains memory that one thread frees and another one uses or frees.
 fn freed(finding: &Finding, steps: &[Done]) -> Option<Cause> {
     let [first, second] = finding.sites.as_slice() else { return None };
     let (a, b) = (step_of(steps, first)?, step_of(steps, second)?);
@@ -79,12 +79,12 @@ fn freed(finding: &Finding, steps: &[Done]) -> Option<Cause> {
     Some(Cause { sentence, steps: vec![a, b] })
 }
 
-/// Steps are counted from 1.
+/// Converts an index to a step number, counted from 1.
 fn number(step: usize) -> u64 {
     step as u64 + 1
 }
 
-/// The signal that came too early.
+/// Returns the signal that came too early.
 fn lost_wakeup(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
     let waiting = waiters(places.execution);
     let (waiter, (signal, wait)) = waiting.iter().find_map(|waiter| Some((waiter, lost_signal(places, waiter)?)))?;
@@ -94,7 +94,7 @@ fn lost_wakeup(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
     let does = if matches!(entry.event(), Event::Broadcast { .. }) { "broadcasts" } else { "signals" };
     let condition = places.lock_name(waiter.on.object);
     let by = (Threads::short(entry.thread()), number(signal_step));
-    // A signal that has woken a thread is not lost: that thread was the wrong one, or had nothing to do.
+    // A signal that woke a thread is not lost: that thread was the wrong one, or had nothing to do.
     if let Some(woken) = woken_after(places, signal, waiter.on.object) {
         let woken_step = step_at(woken).filter(|_| matches!(entry.event(), Event::Signal { .. }))?;
         let thread = Entry::of(&places.execution.records[woken]).thread();
@@ -106,15 +106,15 @@ fn lost_wakeup(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
     Some(Cause { sentence, steps: vec![signal_step, wait_step] })
 }
 
-/// Where in the log a thread is woken by a signal of a condition variable, after a place in it.
+/// Returns where in the log a signal of a condition variable wakes a thread, after a given position.
 fn woken_after(places: &Places<'_>, signal: usize, condition: u64) -> Option<usize> {
     let is_woken = |event: Event| matches!(event, Event::WaitEnd { condition: of, reason: WaitEndReason::Signalled, .. } if of.0 == condition);
     let after = entries(&places.execution.records[signal..]).position(|entry| is_woken(entry.event()))?;
     Some(signal + after)
 }
 
-/// A thread that waits for something while it holds what another one waits for; or for what no thread has ever signalled. Threads that
-/// wait in a cycle are in the message.
+/// Explains a thread that waits while it holds what another one waits for, or that waits for a signal that no thread
+/// has ever sent. Threads that wait in a cycle are in the message.
 fn stuck(places: &Places<'_>) -> Option<Cause> {
     let waiting = waiters(places.execution);
     let waits_for = |waiter: &Waiter<'_>| places.waiting(&waiter.on, waiter.entry).1.object;
@@ -139,7 +139,7 @@ fn stuck(places: &Places<'_>) -> Option<Cause> {
     Some(Cause { sentence, steps: Vec::new() })
 }
 
-/// An access to what a failure is about.
+/// An access to the memory that a failure is about.
 struct Touch<'e> {
     step: usize,
     entry: Entry<'e>,
@@ -156,7 +156,7 @@ impl Touch<'_> {
     }
 }
 
-/// All accesses to what the failure is about, in order.
+/// Returns all accesses to the memory that the failure is about, in order.
 fn touches<'e>(places: &Places<'e>, steps: &[Done]) -> Vec<Touch<'e>> {
     let topic = places.topic.borrow();
     let records = &places.execution.records;
@@ -168,19 +168,20 @@ fn touches<'e>(places: &Places<'e>, steps: &[Done]) -> Vec<Touch<'e>> {
     steps.iter().enumerate().filter_map(touch).collect()
 }
 
-/// The thread that failed.
+/// Returns the thread that failed.
 fn failed(places: &Places<'_>) -> Option<ThreadId> {
     places.execution.thread_states().next().map(|(entry, _)| entry.thread())
 }
 
-/// Whether a thread is preempted after one of its steps, and before or at a later one.
+/// Returns true if a thread is preempted after one of its steps, and before or at a later one.
 fn is_preempted_between(steps: &[Done], first: usize, last: usize) -> bool {
     let thread = steps[last].step.thread;
     (first + 1..=last).any(|at| steps[at].step.preempted && steps[at - 1].step.thread == thread)
 }
 
-/// A thread is preempted between two accesses in a row to what the failure is about, and another thread writes meanwhile: between
-/// a read and a write, so that the write is about an old value; or between two accesses of the thread that fails.
+/// Explains a preemption between two consecutive accesses of a thread to the memory that the failure is about, while
+/// another thread writes it: between a read and a write, so that the write is based on an old value; or between two
+/// accesses of the thread that fails.
 fn interrupted(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
     let touches = touches(places, steps);
     let failed = failed(places)?;
@@ -212,7 +213,7 @@ fn interrupted(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
     })
 }
 
-/// A value that a thread has read where it failed is from another thread.
+/// Explains a value that the failing thread has read and another thread has written.
 fn last_write(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
     let touches = touches(places, steps);
     let failed = failed(places)?;
@@ -223,7 +224,7 @@ fn last_write(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
         let written = touches[..at].iter().rev().find(is_write)?;
         let seen = steps[read.step].step.value.as_ref()?.before.as_ref()?;
         let left = steps[written.step].step.value.as_ref()?.after.as_ref()?;
-        // What writes to the memory without being in the log would have left another value.
+        // A write that is not in the log would have left another value.
         if written.thread() == failed || seen != left || written.access.range() != read.access.range() {
             return None;
         }

@@ -9,13 +9,13 @@ use racehunter_log::{AccessMode, Address, Blockage, Entry, Event, ThreadId, Wait
 use racehunter_report::causes::{self, Link};
 use racehunter_report::messages;
 
-/// A thread that waits at the end of an execution, and what for.
+/// A thread that waits at the end of an execution, and what it waits for.
 pub(crate) struct Waiter<'e> {
     pub(crate) entry: Entry<'e>,
     pub(crate) on: Blockage,
 }
 
-/// The threads that wait at the end of an execution.
+/// Returns the threads that wait at the end of an execution.
 pub(crate) fn waiters(execution: &Execution) -> Vec<Waiter<'_>> {
     execution.thread_states().filter_map(|(entry, on)| on.map(|on| Waiter { entry, on })).collect()
 }
@@ -24,7 +24,7 @@ pub(crate) fn describe(places: &Places<'_>, finding: &mut Finding) -> Option<Cul
     let execution = places.execution;
     let waiting = waiters(execution);
     let cycle = cycle(&waiting);
-    // Those that wait for each other come first, in the order of the cycle: the others wait because of them.
+    // Threads that wait for each other come first, in the order of the cycle: the others wait because of them.
     let turn = |waiter: &Waiter<'_>| cycle.iter().position(|&thread| thread == waiter.entry.thread());
     let mut ordered: Vec<&Waiter<'_>> = waiting.iter().collect();
     ordered.sort_by_key(|waiter| turn(waiter).unwrap_or(usize::MAX));
@@ -45,7 +45,7 @@ pub(crate) fn describe(places: &Places<'_>, finding: &mut Finding) -> Option<Cul
     execution.entries().next_back().and_then(|entry| Culprit::state(entry.number()))
 }
 
-/// What each thread of a cycle has, and what it waits for.
+/// Returns what each thread of a cycle holds, and what it waits for.
 fn links(places: &Places<'_>, waiting: &[Waiter<'_>], cycle: &[ThreadId]) -> Vec<Link> {
     let waiter_of = |thread: ThreadId| waiting.iter().find(|waiter| waiter.entry.thread() == thread);
     let before = cycle.iter().cycle().skip(cycle.len() - 1);
@@ -67,8 +67,8 @@ fn links(places: &Places<'_>, waiting: &[Waiter<'_>], cycle: &[ThreadId]) -> Vec
         .collect()
 }
 
-/// A signal that woke no one: the condition variable on which a thread waits was signalled by another thread before the
-/// wait began, and never after. Returns where in the log the last such signal is, and the beginning of the wait.
+/// Finds a lost signal: the condition variable on which a thread waits was signalled by another thread before the wait
+/// began, and never after. Returns where in the log the last such signal and the beginning of the wait are.
 pub(crate) fn lost_signal(places: &Places<'_>, waiter: &Waiter<'_>) -> Option<(usize, usize)> {
     if waiter.on.wait != Wait::Condition {
         return None;
@@ -85,13 +85,13 @@ pub(crate) fn lost_signal(places: &Places<'_>, waiter: &Waiter<'_>) -> Option<(u
     Some((signal, began))
 }
 
-/// Whether nothing has ever signalled the condition variable on which a thread waits.
+/// Returns true if nothing has ever signalled the condition variable on which a thread waits.
 pub(crate) fn is_never_signalled(places: &Places<'_>, waiter: &Waiter<'_>) -> bool {
     let awaited = Address(waiter.on.object);
     waiter.on.wait == Wait::Condition && !places.execution.entries().any(|entry| signalled(&entry) == Some(awaited))
 }
 
-/// The condition variable that an entry signals.
+/// Returns the condition variable that an entry signals.
 fn signalled(entry: &Entry<'_>) -> Option<Address> {
     match entry.event() {
         Event::Signal { condition } | Event::Broadcast { condition } => Some(condition),
@@ -99,7 +99,7 @@ fn signalled(entry: &Entry<'_>) -> Option<Address> {
     }
 }
 
-/// Where in the log the last wait of a thread on a condition variable began.
+/// Returns where in the log the last wait of a thread on a condition variable began.
 fn wait_of(places: &Places<'_>, waiter: &Waiter<'_>) -> Option<usize> {
     let (awaited, thread) = (Address(waiter.on.object), waiter.entry.thread());
     places.execution.entries().rposition(|entry| {
@@ -107,8 +107,8 @@ fn wait_of(places: &Places<'_>, waiter: &Waiter<'_>) -> Option<usize> {
     })
 }
 
-/// What one has to see of a thread that waits: what was done with what it waits for, where it got the locks that it holds,
-/// and what it had looked at before it began to wait.
+/// Notes what the report must show of a waiting thread: operations on what it waits for, where it took the locks that
+/// it holds, and what it read before it began to wait.
 fn note_topic(places: &Places<'_>, waiter: &Waiter<'_>) {
     let mut topic = places.topic.borrow_mut();
     let (_, locks) = places.stack(waiter.entry);
@@ -124,7 +124,8 @@ fn note_topic(places: &Places<'_>, waiter: &Waiter<'_>) {
     topic.memory.extend(inside.filter_map(read).map(|access| access.address.0..access.address.0 + access.size.max(1)));
 }
 
-/// Threads of which each waits for something that the next one owns, from the one that was created first.
+/// Returns the threads of a cycle, each waiting for something that the next one owns, from the one that was created
+/// first.
 fn cycle(waiting: &[Waiter<'_>]) -> Vec<ThreadId> {
     let owner_of = |thread: ThreadId| waiting.iter().find(|waiter| waiter.entry.thread() == thread)?.on.owner;
     for start in waiting.iter().map(|waiter| waiter.entry.thread()) {
@@ -144,8 +145,8 @@ fn cycle(waiting: &[Waiter<'_>]) -> Vec<ThreadId> {
     Vec::new()
 }
 
-/// The lock that a thread waits for, if the source has a name for it: a function that locks what it is given is the place of many
-/// deadlocks.
+/// Returns the lock that a thread waits for, if the source has a name for it. A function that locks its argument is the
+/// place of many deadlocks.
 pub(crate) fn lock_of(site: &Site) -> Option<String> {
     let named = |name: &&String| name.chars().all(|letter| letter.is_alphanumeric() || "_.:[]".contains(letter));
     let waiting = site.waits_for.as_ref().filter(|_| site.access == "lock")?;

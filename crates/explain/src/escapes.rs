@@ -10,7 +10,7 @@ use racehunter_report::messages;
 use racehunter_sight::Effect;
 use racehunter_symbols::{Symbols, demangle, own_frame};
 
-/// Translates what a campaign saw. What looks the same in the source becomes one.
+/// Translates what a campaign saw. Entries that look the same in the source become one.
 #[must_use]
 pub fn uncontrolled(symbols: &Symbols, escaped: &[Escaped]) -> Vec<Uncontrolled> {
     let mut all: Vec<Uncontrolled> = Vec::new();
@@ -38,7 +38,7 @@ fn translate(symbols: &Symbols, escaped: &Escaped) -> Option<Uncontrolled> {
     })
 }
 
-/// What it is; `None` for what a claim only assumes.
+/// Returns the kind of gap; `None` for something that a claim only assumes.
 fn gap(symbols: &Symbols, escaped: &Escaped) -> Option<Gap> {
     Some(match escaped.what {
         Escape::Unseen if escaped.object & VARIES != 0 => Gap::Random,
@@ -83,12 +83,13 @@ fn gap(symbols: &Symbols, escaped: &Escaped) -> Option<Gap> {
     })
 }
 
-/// Whether threads may order each other by what escaped, so that the detector takes ordered accesses for a race.
+/// Returns true if threads may order each other through what escaped, so that the detector reports ordered accesses as
+/// a race.
 pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> bool {
     match what {
         what if what.is_assumption() => false,
         Escape::None | Escape::Fork | Escape::Exec | Escape::Returned | Escape::OwnStack | Escape::Taker => false,
-        // Files that never have the same in them, as random numbers.
+        // Files with different contents each time, such as random numbers.
         Escape::Unseen if object & VARIES != 0 => false,
         // Functions of the C library that only touch memory, or state of their own, order no threads.
         Escape::Unseen => !matches!(
@@ -99,10 +100,10 @@ pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> b
     }
 }
 
-/// Set in the description of a call whose result differs from execution to execution, whatever its effect is else.
+/// Set in the description of a call whose result differs from execution to execution, whatever its other effects.
 const VARIES: u64 = 1 << 62;
 
-/// The effect and the name of a call that is not seen.
+/// Returns the effect and the name of a call that is not seen.
 fn described(symbols: &Symbols, escaped: &Escaped) -> Option<(Effect, String)> {
     let (effect, name) = symbols.unseen(escaped.object & !VARIES)?;
     Some((Effect::from_byte(effect)?, name))

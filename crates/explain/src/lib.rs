@@ -1,9 +1,9 @@
 //! From a [`Bug`] that an execution showed to a [`Finding`] that
 //! a user understands.
 //!
-//! A bug is a pair of code addresses or an outcome. To become a finding its schedule is minimised, replayed, and then
-//! replayed once more with call stacks, held locks and all accesses to the memory in question. What was seen is
-//! translated into the terms of the source. This crate decides nothing about what to explore, and prints nothing.
+//! A bug is a pair of code addresses or an outcome. To become a finding, its schedule is minimised, replayed, and
+//! replayed once more with call stacks, held locks and all accesses to the memory in question. The result is translated
+//! into the terms of the source. This crate decides nothing about what to explore, and prints nothing.
 //!
 //! Start at [`Explainer::finding`].
 #![forbid(unsafe_code)]
@@ -44,34 +44,35 @@ use threads::Threads;
 
 /// Replays that a finding must pass.
 pub const REPLAYS: u32 = 5;
-/// Executions that minimisation may take.
+/// Maximum number of executions for minimisation.
 const MINIMISATION: u64 = 300;
 
-/// Knows the program that bugs are explained for.
+/// Explains the bugs of one program.
 pub struct Explainer<'a> {
     /// Its symbols.
     pub symbols: &'a Symbols,
-    /// Load address of the executable, to tell its variables from other memory.
+    /// Load address of the executable, to distinguish its variables from other memory.
     pub load_address: u64,
-    /// Time that minimisation may take.
+    /// Time limit of minimisation.
     pub patience: Duration,
-    /// Whether a race can be inferred from the order of synchronisation. If not, it is confirmed only when both threads stand
-    /// before their accesses at the same time.
+    /// True if a race can be inferred from the order of synchronisation. If not, it is confirmed only when both threads
+    /// stand before their accesses at the same time.
     pub infers: bool,
 }
 
-/// What minimisation may take when nothing presses: then the executions alone are counted, and how long they are, so that
-/// the result does not depend on the clock.
+/// The time limit of minimisation without time pressure: only the number and length of executions count, so that the
+/// result does not depend on the clock.
 pub const PATIENCE: Duration = Duration::MAX;
-/// Events of the executions of a minimisation, at most.
+/// Maximum number of events in all executions of a minimisation.
 const EVENTS: u64 = 300_000_000;
-/// Events of an execution that is short enough to log all its allocations and stacks, not only the memory that a bug is about.
+/// Maximum length of an execution for which all allocations and stacks are logged, not only the memory that a bug is
+/// about.
 const SHORT: u64 = 20_000;
-/// Events that an execution counts for that did not come to its end, nor to count them: it has used up another limit.
+/// Number of events that count for an execution which ended too early to count them, because of another limit.
 const UNFINISHED: u64 = 20_000_000;
 
 impl Explainer<'_> {
-    /// As [`Explainer::look_into`], where there is no clock to stop it.
+    /// As [`Explainer::look_into`], without a clock.
     ///
     /// # Errors
     /// When nothing more can be run, or there is no time left after all.
@@ -88,8 +89,8 @@ impl Explainer<'_> {
 
     /// Minimises, confirms and explains a bug. `repeat` is the plan of the execution number `execution` that showed it.
     ///
-    /// A bug that cannot be shown again is returned all the same, as not confirmed. Nothing is returned when executions
-    /// are stopped before the bug could be seen once more.
+    /// A bug that replays do not show is returned as not confirmed. Nothing is returned if executions are stopped
+    /// before the bug could be seen once more.
     ///
     /// # Errors
     /// When nothing more can be run.
@@ -157,7 +158,7 @@ impl Explainer<'_> {
         Ok(Some(finding))
     }
 
-    /// A race of a program that may synchronise by what is not seen: confirmed only if both accesses meet.
+    /// Confirms a race of a program that may synchronise in ways that are not seen: both accesses must meet.
     fn meeting(
         &self,
         executor: &mut dyn Executor,
@@ -191,7 +192,7 @@ impl Explainer<'_> {
         Ok(Some(finding))
     }
 
-    /// A bug of an execution that ran freely, and that no execution under control has shown: as it was seen.
+    /// Returns a bug of a free-running execution that no execution under control has shown, as it was seen.
     #[must_use]
     pub fn seen(&self, unreplayable: &Execution, bug: &Bug, execution: u64) -> Finding {
         let mut finding = self.describe(unreplayable, bug);
@@ -202,8 +203,8 @@ impl Explainer<'_> {
         finding
     }
 
-    /// Follows the schedule of a known finding; returns it as it shows now, or nothing when it does not. `has_sources` says
-    /// whether the sources are still what they were.
+    /// Follows the schedule of a known finding; returns it as it shows now, or nothing if it does not show.
+    /// `has_sources` is true if the sources have not changed.
     pub fn again(
         &self,
         executor: &mut dyn Executor,
@@ -226,7 +227,7 @@ impl Explainer<'_> {
             let is_same = || (!has_sources || is_gone(&finding)) && is_at_the_same_places(&finding, known);
             if finding.id == known.id || is_same() {
                 if finding.id != known.id {
-                    // Names come from the sources: those that it had are right.
+                    // Names come from the sources: keep the known ones.
                     finding.id.clone_from(&known.id);
                     finding.message.clone_from(&known.message);
                     finding.object.clone_from(&known.object);
@@ -252,8 +253,8 @@ impl Explainer<'_> {
             Bug::Race(first, second) => memory::find(execution, *first, *second).is_some(),
             _ => true,
         };
-        // Addresses may differ from server to server, so where the race is must come from a run just before. What met comes in
-        // one piece, and mostly shows without anybody being held: then the log has both accesses in order.
+        // Addresses may differ between servers, so the location of the race must come from a run just before. If two
+        // accesses met, they usually also show without holding a thread: the log then has both accesses in order.
         let alone = Plan { provoke: None, detect_races: true, infer_races: true, ..held.clone() };
         let mut plan = if held.provoke.is_some() && !held.switches.is_empty() { &alone } else { held };
         let mut before = run_one(executor, plan)?;
@@ -271,7 +272,7 @@ impl Explainer<'_> {
         run_one(executor, &Plan { explain: Some(watch.unwrap_or_default()), allocations, ..plan.clone() })
     }
 
-    /// The finding of an explained execution; what only the campaign knows is left open.
+    /// Returns the finding of an explained execution, without the fields that only the campaign knows.
     fn describe(&self, execution: &Execution, bug: &Bug) -> Finding {
         let threads = Threads::of(execution, self.symbols);
         let places = Places {
@@ -308,9 +309,9 @@ impl Explainer<'_> {
         if places.numbers.is_used() {
             finding.notes.push(messages::numbered_addresses());
         }
-        // The name of a file without its directory: how a path is written depends on where the hunt was started.
+        // The file name without its directory: the path depends on where the hunt was started.
         let name = |file: &str| file.rsplit('/').next().unwrap_or(file).to_owned();
-        // Of memory the variable says more than the column: what reads and writes it in one statement is one place.
+        // For memory, the variable says more than the column: a read and a write of it in one statement are one place.
         let column = |site: &Site| match finding.kind.is_about_memory() {
             true => String::new(),
             false => format!(":{}", site.column),
@@ -338,12 +339,13 @@ impl Explainer<'_> {
     }
 }
 
-/// Whether a source of a finding is not there.
+/// Returns true if a source file of a finding no longer exists.
 fn is_gone(finding: &Finding) -> bool {
     finding.sites.iter().any(|site| !site.file.is_empty() && !std::path::Path::new(&site.file).is_file())
 }
 
-/// Whether a finding about memory is a known one, as far as that shows without the names of variables, which are part of the id.
+/// Returns true if a finding about memory is the known one, as far as that shows without the names of variables, which
+/// are part of the id.
 fn is_at_the_same_places(finding: &Finding, known: &Finding) -> bool {
     let name = |file: &str| file.rsplit('/').next().unwrap_or_default().to_owned();
     let places = |of: &Finding| -> Vec<(String, u32, String, String)> {
@@ -355,18 +357,18 @@ fn is_at_the_same_places(finding: &Finding, known: &Finding) -> bool {
     finding.kind == known.kind && finding.kind.is_about_memory() && places(finding) == places(known)
 }
 
-/// Replays a schedule as often as it takes: how often it showed the bug, and how often that could be seen.
+/// Replays a schedule as often as needed: returns how often it showed the bug, and how often that could be observed.
 fn confirm(executor: &mut dyn Executor, plan: &Plan, bug: &Bug) -> Result<[u32; 2], ExecutorError> {
     let executions = executor.run(&vec![plan.clone(); REPLAYS as usize])?;
     let count = |is: &dyn Fn(&&Execution) -> bool| executions.iter().filter(is).count() as u32;
     Ok([count(&|execution| execution.shows(bug)), count(&|execution| !execution.was_stopped())])
 }
 
-/// Counts what executions cost.
+/// Counts the cost of executions.
 struct Metered<'e> {
     executor: &'e mut dyn Executor,
     events: &'e Cell<u64>,
-    /// One was stopped from outside.
+    /// An execution was stopped from outside.
     stopped: bool,
 }
 
@@ -396,7 +398,7 @@ fn run_one(executor: &mut dyn Executor, plan: &Plan) -> Result<Execution, Execut
     executions.pop().ok_or_else(|| ExecutorError("no execution for a plan".to_owned()))
 }
 
-/// Which step is where the bug shows.
+/// The step at which the bug shows.
 #[derive(Clone, Copy)]
 pub(crate) struct Culprit {
     /// The number of its event.
@@ -404,7 +406,7 @@ pub(crate) struct Culprit {
     shown: Shown,
 }
 
-/// What kind of entry the step is.
+/// The kind of entry of that step.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
     Access,
@@ -471,12 +473,12 @@ fn describe_crash(places: &Places<'_>, signal: u32, code: CodeAddress, finding: 
     Culprit::state(entry.number())
 }
 
-/// The execution in which nothing is preempted.
+/// Returns the execution without preemptions.
 fn reference(executor: &mut dyn Executor, plan: &Plan) -> Result<Execution, ExecutorError> {
     run_one(executor, &Plan { spurious: plan.spurious, ..Plan::default() })
 }
 
-/// A program whose status or output depends on the schedule: the last place that was seen stands for its end.
+/// Describes a program whose status or output depends on the schedule: the last place seen stands for its end.
 fn describe_end(places: &Places<'_>, kind: racehunter_finding::Kind, finding: &mut Finding) -> Option<Culprit> {
     finding.kind = kind;
     finding.message = match (kind, &places.execution.outcome) {
@@ -493,12 +495,12 @@ fn describe_end(places: &Places<'_>, kind: racehunter_finding::Kind, finding: &m
     None
 }
 
-/// Whether the status of an execution is that of the program's client.
+/// Returns true if the status of an execution is that of the program's client.
 fn client_failed(execution: &Execution) -> bool {
     execution.escapes().iter().any(|&(what, _, status)| what == Escape::Client && status != 0)
 }
 
-/// Says how the end of an execution differs from that without preemptions.
+/// Describes how the end of an execution differs from that without preemptions.
 fn compare(execution: &Execution, reference: &Execution, bug: &Bug, finding: &mut Finding) {
     if let (Outcome::Exited(status), Outcome::Exited(other)) = (&execution.outcome, &reference.outcome)
         && status != other
@@ -527,7 +529,7 @@ fn compare(execution: &Execution, reference: &Execution, bug: &Bug, finding: &mu
     }
 }
 
-/// The end of what the program wrote: where a test says what failed.
+/// Returns the end of the program's output: this is where a test says what failed.
 fn last_lines(output: &[u8]) -> Vec<String> {
     const LINES: usize = 8;
     const LETTERS: usize = 200;
@@ -539,7 +541,7 @@ fn last_lines(output: &[u8]) -> Vec<String> {
     lines
 }
 
-/// Memory that nothing is known about.
+/// Returns memory about which nothing is known.
 pub(crate) fn unknown_object(name: String, size: u64) -> Object {
     Object { name, size, region: "unknown".to_owned(), allocated: Vec::new(), element: None }
 }

@@ -1,9 +1,9 @@
-//! Races of programs whose synchronisation is not wholly seen.
+//! Races of programs whose synchronisation is only partly seen.
 //!
-//! The detector infers a race from the synchronisation that it knows. A program that also synchronises by something else
-//! (a lock in assembler or in a plain library, a lock file, a System V semaphore) may be correct all the same. There, a
-//! race counts only when both threads were seen to stand right before their accesses at the same time: whatever the
-//! program synchronises with did not keep them apart.
+//! The detector infers a race from the synchronisation that it knows. A program that also synchronises in another way
+//! (a lock in assembler or in an uninstrumented library, a lock file, a System V semaphore) may still be correct.
+//! There, a race counts only if both threads were seen to stand right before their accesses at the same time: the
+//! program's other synchronisation did not keep them apart.
 
 use crate::escapes::may_synchronise;
 use crate::{REPLAYS, confirm, run_one};
@@ -13,30 +13,30 @@ use racehunter_explore::{
 use racehunter_log::CodeAddress;
 use racehunter_symbols::Symbols;
 
-/// Random schedules that are tried for a pair when the plainest one does not make it meet.
+/// Random schedules to try for a pair if the simplest one does not make it meet.
 const WALKS: u64 = 6;
-/// Pairs of accesses that are tried for one race.
+/// Pairs of accesses to try for one race.
 const PAIRS: usize = 8;
-/// Events that an execution may take.
+/// Maximum number of events of an execution.
 const LONGEST: u64 = 40_000_000;
-/// Rounds of a loop that are tried where nothing better is known of an access.
+/// Loop iterations to try if nothing better is known about an access.
 const ROUNDS: u64 = 3;
 
 /// A schedule in which both accesses were about to happen at the same time.
 pub(crate) struct Meeting {
-    /// The race that was shown: of the two accesses that were looked for, or of one of them with another access to the same
-    /// memory, which came first.
+    /// The race that was shown: between the two accesses in question, or between one of them and another access to the
+    /// same memory that came first.
     pub bug: Bug,
-    /// Replayed as often as a finding must be.
+    /// The plan, replayed as often as a finding requires.
     pub plan: Plan,
     pub preemptions: u64,
 }
 
-/// Whether something that was not seen in this execution may have ordered the two accesses of a race.
+/// Returns true if something unseen in this execution may have ordered the two accesses of a race.
 pub(crate) fn is_needed(symbols: &Symbols, execution: &Execution, bug: &Bug, infers: bool) -> bool {
     let Bug::Race(first, second) = *bug else { return false };
     let may_order = execution.escapes().iter().any(|&(what, _, object)| may_synchronise(symbols, what, object));
-    // Memory that has ended and is used afterwards: this order was seen, nothing is inferred.
+    // Memory is used after its end: this order was seen, not inferred.
     let used_after_free = execution
         .races()
         .iter()
@@ -62,7 +62,7 @@ pub(crate) fn find(
         ..Plan::default()
     };
     if let Some(pair) = &repeat.provoke {
-        // They have met before: in the plainest schedule, if possible, or else in the one where they did.
+        // They have met before: try the simplest schedule, then the one in which they met.
         for plan in [open(pair, Tail::MinSwitches), repeat.clone()] {
             if let Tried::Met(meeting) = attempt(executor, &plan)? {
                 return Ok(Some(*meeting));
@@ -74,7 +74,8 @@ pub(crate) fn find(
             let tail = if walk == 0 { Tail::MinSwitches } else { Tail::random(walk) };
             match attempt(executor, &open(&pair, tail))? {
                 Tried::Met(meeting) => return Ok(Some(*meeting)),
-                // Another thread waits for what the held one has, in a way that cannot be seen. So will the others.
+                // Another thread waits for the held one in a way that cannot be seen. Other schedules would fail in the
+                // same way.
                 Tried::Stuck => return Ok(None),
                 Tried::Missed => {}
             }
@@ -83,17 +84,17 @@ pub(crate) fn find(
     Ok(None)
 }
 
-/// What came of an attempt to make two accesses meet.
+/// The result of trying to make two accesses meet.
 enum Tried {
     Met(Box<Meeting>),
     Missed,
-    /// It came to no end.
+    /// It did not end.
     Stuck,
 }
 
-/// Follows a plan that holds threads, and what it shows once more as often as a finding must be.
+/// Follows a plan that holds threads, and repeats the result as often as a finding requires.
 fn attempt(executor: &mut dyn Executor, plan: &Plan) -> Result<Tried, ExecutorError> {
-    // Without the detector, only what meets is logged as a race.
+    // Without the detector, only accesses that meet are logged as a race.
     let execution = run_one(executor, &Plan { detect_races: false, ..plan.clone() })?;
     let is_race = |bug: &Bug| matches!(bug, Bug::Race(..));
     let Some(bug) = execution.bugs().into_iter().find(is_race) else {
@@ -115,7 +116,7 @@ fn attempt(executor: &mut dyn Executor, plan: &Plan) -> Result<Tried, ExecutorEr
     Ok(Tried::Met(Box::new(Meeting { bug, plan, preemptions })))
 }
 
-/// Descriptions of the two accesses, the most exact first.
+/// Returns descriptions of the two accesses, the most exact first.
 fn pairs(seen: &Execution, first: CodeAddress, second: CodeAddress) -> Vec<Pair> {
     let is_it = |pair: &Pair| sorted(pair[0].code, pair[1].code) == (first, second);
     let mut pairs: Vec<Pair> = conflicts(seen).into_iter().filter(is_it).take(PAIRS).collect();

@@ -1,4 +1,4 @@
-//! Bugs of two accesses: data races, uses of memory after its end, and memory that is freed twice.
+//! Bugs that consist of two accesses: data races, uses of memory after its end, and double frees.
 
 use crate::place::{DESTROY, Places, operation_name, race_access_name};
 use crate::{Culprit, Shown};
@@ -10,7 +10,7 @@ use racehunter_log::{
 use racehunter_report::messages;
 use racehunter_symbols::source::Access;
 
-/// The race between these two places.
+/// Returns the race between these two places.
 pub(crate) fn find(execution: &Execution, first: CodeAddress, second: CodeAddress) -> Option<Race> {
     execution.races().into_iter().find(|race| {
         let (a, b) = (race.first.code, race.second.code);
@@ -18,7 +18,7 @@ pub(crate) fn find(execution: &Execution, first: CodeAddress, second: CodeAddres
     })
 }
 
-/// One side of a race, where the log has it.
+/// One side of a race, as logged.
 #[derive(Clone, Copy)]
 struct Side<'l> {
     entry: Entry<'l>,
@@ -30,7 +30,7 @@ impl Side<'_> {
         self.seen.address.0
     }
 
-    /// Bytes, as far as the detector knows.
+    /// Returns the number of bytes, as far as the detector knows.
     fn bytes(&self) -> u64 {
         self.seen.size.into()
     }
@@ -39,14 +39,14 @@ impl Side<'_> {
         self.seen.access.is_free()
     }
 
-    /// Whether an operation uses or destroys the synchronisation object that this side is about: for the detector that is
+    /// Returns true if an operation uses or destroys this side's synchronisation object, which the detector treats as
     /// an access to the beginning of its memory.
     fn is_about(&self, event: &Event) -> bool {
         event.synchronisation().is_some_and(|object| object.0 & !3 == self.address() & !3)
     }
 }
 
-/// Both sides of the race between these two places, and what was logged before.
+/// Returns both sides of the race between these two places, and the log before it.
 fn pair<'e>(
     places: &Places<'e>,
     first: CodeAddress,
@@ -69,7 +69,7 @@ fn pair<'e>(
     })
 }
 
-/// The detector knows the earlier access by its place only; the log has it with its stack.
+/// Returns the site of the earlier access. The detector knows only its place; the log has it with its stack.
 fn first_site(places: &Places<'_>, earlier: Side<'_>, before: &[Record]) -> Site {
     let is_it = |entry: &Entry<'_>| {
         let event = entry.event();
@@ -88,7 +88,7 @@ fn first_site(places: &Places<'_>, earlier: Side<'_>, before: &[Record]) -> Site
             let event = entry.event();
             places.site(entry, operation_name(&event), bytes(&event))
         }
-        // Its number is not that of the access, but of the one that noticed.
+        // This is the number of the event that noticed the race, not of the access.
         None => {
             let size = if earlier.is_free() { 0 } else { u32::from(earlier.seen.size) };
             let site = places.site(earlier.entry, race_access_name(earlier.seen.access), size);
@@ -97,8 +97,8 @@ fn first_site(places: &Places<'_>, earlier: Side<'_>, before: &[Record]) -> Site
     }
 }
 
-/// How many bytes an access in the log is about, 0 for the end of a block and for what is no access to the program. The
-/// detector knows those in one of its cells only.
+/// Returns how many bytes a logged access touches, 0 for the end of a block and for events that are not accesses. The
+/// detector knows only those in one of its cells.
 fn bytes(event: &Event) -> u32 {
     match event {
         Event::Access(access) if access.mode != AccessMode::Free => u32::try_from(access.size).unwrap_or(u32::MAX),
@@ -106,7 +106,7 @@ fn bytes(event: &Event) -> u32 {
     }
 }
 
-/// The later access of a pair.
+/// Returns the later access of a pair.
 fn second_site(places: &Places<'_>, later: Side<'_>) -> Site {
     let is_it = |entry: &Entry<'_>, event: &Event| {
         entry.number() == later.entry.number()
@@ -130,7 +130,7 @@ fn culprit(later: Side<'_>) -> Option<Culprit> {
     Some(Culprit { number: later.entry.number(), shown })
 }
 
-/// Two accesses are about the memory, and about the locks that are held there.
+/// Notes the memory of both accesses, and the locks that are held there.
 fn note_topic(places: &Places<'_>, earlier: Side<'_>, later: Side<'_>) {
     let mut topic = places.topic.borrow_mut();
     topic.memory.push(later.address()..later.address() + later.bytes().max(1));
@@ -155,7 +155,7 @@ pub(crate) fn describe_race(
     note_topic(places, earlier, later);
     let first_site = first_site(places, earlier, before);
     if !later.entry.code().is_known() {
-        // Another thread was there that is not in the log: only what it did shows.
+        // The other thread is not in the log: only its effect shows.
         let object = places.object(later.address(), later.bytes(), &[&first_site]);
         finding.message = messages::data_race(&object.name);
         finding.object = Some(object);
@@ -168,7 +168,7 @@ pub(crate) fn describe_race(
         describe_descriptor(places, descriptor, [first_site, second_site], finding);
         return culprit(later);
     }
-    // What is freed has no name at the place where it is; what is used has.
+    // Freed memory has no name where it is freed, but has one where it is used.
     let named: &[&Site] = match (earlier.is_free(), later.is_free()) {
         (true, _) => &[&second_site],
         (_, true) => &[&first_site],
@@ -215,7 +215,7 @@ pub(crate) fn describe_race(
     culprit(later)
 }
 
-/// A file descriptor that one thread closes and another one uses.
+/// Describes a file descriptor that one thread closes and another one uses.
 fn describe_descriptor(places: &Places<'_>, descriptor: i32, mut sites: [Site; 2], finding: &mut Finding) {
     let spelled = sites.iter().find_map(|site| places.symbols.expression(site.stack.first()?, Access::Call));
     for site in &mut sites {

@@ -1,4 +1,4 @@
-//! Locks and threads that are used as they must not be: what was done, and what makes it wrong.
+//! Incorrect uses of locks and threads: what was done, and why it is wrong.
 
 use crate::place::{Places, operation_name};
 use crate::{Culprit, Shown};
@@ -21,7 +21,7 @@ impl<'l> Report<'l> {
         }
     }
 
-    /// How the source calls what is misused.
+    /// Returns the name of the misused object in the source.
     fn name(&self, places: &Places<'_>) -> String {
         match self.what {
             Misuse::JoinDetached
@@ -33,7 +33,7 @@ impl<'l> Report<'l> {
         }
     }
 
-    /// The thread that makes it a misuse.
+    /// Returns the thread that makes it a misuse.
     fn other_name(&self, places: &Places<'_>) -> String {
         let other = if self.what == Misuse::EndHolding { Some(self.entry.thread()) } else { self.other };
         other.map_or_else(|| "another thread".to_owned(), |thread| places.threads.label(thread))
@@ -61,7 +61,7 @@ pub(crate) fn describe(places: &Places<'_>, what: Misuse, code: CodeAddress, fin
     finding.message = phrase(what, &name, &report.other_name(places));
     let site = places.site(report.entry, operation(report.entry, &execution.records), 0);
     finding.sites = match (what, reason) {
-        // The end of a thread has no place; where the lock was taken has.
+        // The end of a thread has no place, but the acquisition of the lock does.
         (Misuse::EndHolding, Some(taken)) => vec![taken],
         (_, Some(reason)) => vec![site, reason],
         (_, None) => vec![site],
@@ -69,7 +69,7 @@ pub(crate) fn describe(places: &Places<'_>, what: Misuse, code: CodeAddress, fin
     Some(Culprit { number: report.entry.number(), shown: Shown::Misuse })
 }
 
-/// The operation that was the misuse: it has the same number.
+/// Returns the operation that is the misuse: it has the same number.
 fn operation(report: Entry<'_>, all: &[Record]) -> &'static str {
     let is_it = |entry: &Entry<'_>| {
         entry.is_operation()
@@ -79,7 +79,7 @@ fn operation(report: Entry<'_>, all: &[Record]) -> &'static str {
     entries(all).find(is_it).map_or("", |entry| operation_name(&entry.event()))
 }
 
-/// What makes it a misuse: where the lock was taken, the object destroyed, the thread joined.
+/// Returns what makes it a misuse: where the lock was taken, the object destroyed, the thread joined.
 fn reason<'l>(report: &Report<'_>, before: &'l [Record]) -> Option<(Entry<'l>, Event)> {
     let Report { entry: misuse, object, other, .. } = *report;
     let last = |fits: &dyn Fn(Entry<'_>, &Event) -> bool| {
@@ -128,7 +128,7 @@ fn reason<'l>(report: &Report<'_>, before: &'l [Record]) -> Option<(Entry<'l>, E
     }
 }
 
-/// What is wrong, in words.
+/// Returns what is wrong, in words.
 fn phrase(what: Misuse, name: &str, other: &str) -> String {
     match what {
         Misuse::UnlockFree => format!("`{name}` is unlocked, but nobody holds it"),
@@ -152,7 +152,7 @@ fn phrase(what: Misuse, name: &str, other: &str) -> String {
     }
 }
 
-/// The step in the interleaving.
+/// Returns the step in the interleaving.
 pub(crate) fn step(places: &Places<'_>, entry: Entry<'_>) -> Option<String> {
     let report = Report::of(entry)?;
     Some(phrase(report.what, &report.name(places), &report.other_name(places)))

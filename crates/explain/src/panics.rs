@@ -1,4 +1,4 @@
-//! Programs in Rust that fail by a panic.
+//! Rust programs that panic.
 
 use crate::Culprit;
 use crate::place::Places;
@@ -6,7 +6,7 @@ use racehunter_finding::{Finding, Frame, Site};
 use racehunter_log::{CodeAddress, Event};
 use racehunter_report::messages;
 
-/// The panic at a line of a file: the log has the stack, and the program has printed the message.
+/// Describes the panic at a line of a file: the log has the stack, and the program has printed the message.
 pub(crate) fn describe(places: &Places<'_>, file: &str, line: u32, finding: &mut Finding) -> Option<Culprit> {
     finding.kind = racehunter_finding::Kind::Assertion;
     let printed = places.execution.panic();

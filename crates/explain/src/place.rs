@@ -16,13 +16,14 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-/// Uses of an object that are searched for its name.
+/// Maximum number of uses of an object that are searched for its name.
 const TRIES: usize = 8;
 
-/// Where the first megabytes of the stack of `main` are, as programs are started without random addresses. Libraries end far below.
+/// The first megabytes of the stack of `main`, since programs start without address randomisation. Libraries end far
+/// below.
 const MAIN_STACK: Range<u64> = 0x7fff_ff80_0000..0x7fff_ffff_f000;
 
-/// How values are read, by where, and by what kind of access.
+/// How to read values, by place and kind of access.
 type Forms = HashMap<(u64, Access), Option<Form>>;
 
 /// A block of the heap, and where the log has its allocation.
@@ -39,10 +40,10 @@ pub(crate) struct Places<'a> {
     pub(crate) execution: &'a Execution,
     pub(crate) threads: &'a Threads,
     pub(crate) numbers: Numbers,
-    /// Blocks of the heap that the log knows, once they are asked for: there are few, and very many records.
+    /// Heap blocks in the log, collected on demand: there are few of them, but very many records.
     pub(crate) blocks: OnceCell<Vec<Block>>,
-    /// How values are read, by the code and the access. Long executions do the same over and over, and to find it out
-    /// takes a walk through what the compiler says about types.
+    /// How to read values, by code and access. Long executions repeat the same accesses, and each look-up walks through
+    /// the debug information about types.
     pub(crate) forms: RefCell<Forms>,
     /// Variables that are part of the identity of the finding.
     pub(crate) variables: RefCell<Vec<String>>,
@@ -64,13 +65,13 @@ impl Places<'_> {
         let (frames, locks) = (word(at), word(at + 1));
         let slice = |from: usize, count: usize| stacks.get(from..from + count).unwrap_or(&[]);
         let mut frames: Vec<Frame> = slice(at + 2, frames).iter().flat_map(|&code| self.frames(code)).collect();
-        // Every stack ends in what started the thread: the runtime, and in C++ the library's plumbing.
+        // Every stack ends in the code that started the thread: the runtime, and in C++ also library code.
         frames.retain(|frame| !frame.function.starts_with("rh_") && !frame.function.starts_with("racehunter_rt::"));
         if let Some(last) = frames.iter().rposition(is_in_program) {
             frames.truncate(last + 1);
         }
-        // Between two functions of a program in Rust there may be ten of its library, which say nothing. The innermost frames are
-        // kept: they show what the library itself was doing.
+        // Between two functions of a Rust program there may be ten of its library, which say nothing. The innermost
+        // frames are kept: they show what the library itself was doing.
         if let Some(own) = frames.iter().position(is_own) {
             let mut number = 0;
             frames.retain(|frame| {
@@ -81,7 +82,7 @@ impl Places<'_> {
         (frames, slice(at + 2 + word(at), locks).to_vec())
     }
 
-    /// The frames of a code address. A place without a line gets the nearest one of its function.
+    /// Returns the frames of a code address. A place without a line gets the nearest one of its function.
     fn frames(&self, code: u64) -> Vec<Frame> {
         let mut frames = self.symbols.frames(code);
         if let Some(frame) = frames.first_mut().filter(|frame| frame.line == 0 && !frame.file.is_empty())
@@ -94,12 +95,12 @@ impl Places<'_> {
         frames
     }
 
-    /// Whether the line of a place is the nearest one, instead of its own.
+    /// Returns true if the line of a place is the nearest known one rather than its own.
     pub(crate) fn is_nearest(&self, file: &str, function: &str, line: u32, column: u32) -> bool {
         column == 0 && self.nearest.borrow().contains(&(file.to_owned(), function.to_owned(), line))
     }
 
-    /// The place of an entry, with its stack and locks, and what is done there.
+    /// Returns the place of an entry, with its stack and locks, and what is done there.
     pub(crate) fn site(&self, entry: Entry<'_>, access: &str, size: u32) -> Site {
         let (frames, locks) = self.stack(entry);
         let locks = locks.iter().map(|&lock| self.lock_name(lock)).collect();
@@ -114,7 +115,7 @@ impl Places<'_> {
         site
     }
 
-    /// What an access read or wrote.
+    /// Returns the value that an access read or wrote.
     pub(crate) fn value(&self, entry: Entry<'_>) -> Option<Value> {
         let is_it = |other: Entry<'_>| {
             let place = |of: Entry<'_>| (of.number(), of.thread(), of.code());
@@ -125,13 +126,13 @@ impl Places<'_> {
         values::value(self, Entry::of(&records[at]), &records[at + 1..])
     }
 
-    /// Whether the address is of a global, or in a block that is known to be of the heap. What was on a stack before, from
-    /// code of other people, differs from run to run.
+    /// Returns true if the address belongs to a global, or to a known heap block. Stack contents left by foreign code
+    /// differ from run to run.
     pub(crate) fn is_lasting(&self, address: u64) -> bool {
         self.symbols.data_symbol(address.wrapping_sub(self.load_address)).is_some() || self.block(address).is_some()
     }
 
-    /// The last block of the heap that holds an address, if the log knows it.
+    /// Returns the last block of the heap that holds an address, if the log knows it.
     fn block(&self, address: u64) -> Option<&Block> {
         let blocks = self.blocks.get_or_init(|| {
             let block = |(at, entry): (usize, Entry<'_>)| match entry.event() {
@@ -145,14 +146,14 @@ impl Places<'_> {
         blocks.iter().rfind(|block| (block.start..block.end).contains(&address))
     }
 
-    /// The part of a block of the heap that an access is to, where the source names all of what a pointer leads to; and how
-    /// it is read.
+    /// Returns the part of a heap block that an access touches, where the source names everything behind a pointer; and
+    /// how to read it.
     fn part(&self, frame: &Frame, expression: &str, address: u64, size: u64) -> Option<(String, Option<Form>)> {
         let block = self.block(address)?;
         self.symbols.part_of(frame, expression, (address - block.start, size, block.end - block.start))
     }
 
-    /// How the value of an access is to be read.
+    /// Returns how to read the value of an access.
     pub(crate) fn form(&self, code: u64, access: Access) -> Option<Form> {
         let key = (code, access);
         if let Some(known) = self.forms.borrow().get(&key) {
@@ -169,7 +170,7 @@ impl Places<'_> {
             return symbol.form;
         }
         let frames = self.symbols.frames(code);
-        // In the code of a library the access is to a part of what the user's line names.
+        // In library code, the access touches a part of what the user's line names.
         let frame = frames.first().filter(|_| own_frame(&frames) == Some(0))?;
         let Some(expression) = self.symbols.expression(frame, spelled_as(Some(access.mode))) else {
             return self.allocated_part(address, size)?.1;
@@ -181,7 +182,7 @@ impl Places<'_> {
         }
     }
 
-    /// The part of a block of the heap that an access is to, by the name that the block has where it is allocated.
+    /// Returns the part of a heap block that an access touches, by the block's name where it is allocated.
     pub(crate) fn allocated_part(&self, address: u64, size: u64) -> Option<(String, Option<Form>)> {
         let block = self.block(address)?;
         let (frames, _) = self.stack(Entry::of(&self.execution.records[block.at]));
@@ -189,13 +190,13 @@ impl Places<'_> {
         self.part(frame, &self.symbols.allocated_for(frame)?, address, size)
     }
 
-    /// A place that is known by its code address only.
+    /// Returns a place that is known only by its code address.
     pub(crate) fn bare(&self, code: CodeAddress) -> Site {
         self.site_of(if code.is_known() { self.frames(code.0) } else { Vec::new() })
     }
 
     fn site_of(&self, frames: Vec<Frame>) -> Site {
-        // An access inside an inlined library function is shown where the user's code called it.
+        // An access inside an inlined library function is shown where the user's code calls it.
         let own = own_frame(&frames).unwrap_or(0);
         let stack: Vec<Frame> = frames.into_iter().skip(own).collect();
         let top = stack.first();
@@ -216,14 +217,14 @@ impl Places<'_> {
         }
     }
 
-    /// The variable that a finding is about is part of its identity, as one of its places calls it. Which element of an array
-    /// it was is not: that depends on the schedule.
+    /// Notes the variable that a finding is about, by its name at one of the places: it is part of the identity. The
+    /// index of an array element is not, because it depends on the schedule.
     pub(crate) fn note_variable(&self, address: u64, size: u64, site: &Site) {
         let relative = address.wrapping_sub(self.load_address);
         let is_of_executable = self.symbols.data_symbol_of(relative, size).is_some();
         let object = self.object(address, size, &[site]);
         let (is_found, is_heap) = (object.region == "global", object.region == "heap");
-        // In a library it has the name that the source has for it, as it always had: ids stay what they are.
+        // In a library it keeps its name in the source, so that ids do not change.
         let name = match is_found && !is_of_executable {
             true => self.spelled_at(&[site]).map(|(name, _)| name),
             false => Some(object.name),
@@ -234,7 +235,7 @@ impl Places<'_> {
         }
     }
 
-    /// How the source spells what is accessed at one of the sites, and where.
+    /// Returns how the source spells what is accessed at one of the sites, and where.
     fn spelled_at<'s>(&self, sites: &[&'s Site]) -> Option<(String, &'s Frame)> {
         sites.iter().find_map(|site| {
             let access = if site.access.contains("read") { Spelling::Read } else { Spelling::Write };
@@ -243,13 +244,13 @@ impl Places<'_> {
         })
     }
 
-    /// The variable at an address: of the executable, or of a shared library.
+    /// Returns the variable at an address: of the executable, or of a shared library.
     pub(crate) fn global(&self, address: u64, size: u64) -> Option<DataSymbol> {
         let own = self.symbols.data_symbol_of(address.wrapping_sub(self.load_address), size);
         own.or_else(|| self.symbols.data_symbol_of(address, size))
     }
 
-    /// The memory at an address: by its symbol, its allocation, or how the source calls it at one of the sites.
+    /// Returns the memory at an address: by its symbol, its allocation, or how the source calls it at one of the sites.
     pub(crate) fn object(&self, address: u64, size: u64, sites: &[&Site]) -> Object {
         let spelled = || self.spelled_at(sites);
         if let Some(symbol) = self.global(address, size) {
@@ -296,10 +297,10 @@ impl Places<'_> {
         }
     }
 
-    /// How the source calls a lock.
+    /// Returns how the source calls a lock.
     pub(crate) fn lock_name(&self, address: u64) -> String {
         if let Some(symbol) = self.global(address, 1) {
-            // The first field of a mutex is the C library's business.
+            // The first field of a mutex is internal to the C library.
             return symbol.name.split(".__").next().unwrap_or(&symbol.name).trim_end_matches("._M_mutex").to_owned();
         }
         let is_use =
@@ -308,7 +309,7 @@ impl Places<'_> {
         let named = used.take(TRIES).find_map(|entry| self.spelled(entry).map(|name| (entry.code(), name)));
         let Some((code, name)) = named else { return format!("lock {address:#x}") };
         let name = name.trim_start_matches('&');
-        // The same words may name one lock of many, each in its turn.
+        // The same expression may name different locks at different times.
         let mut alike: Vec<u64> = Vec::new();
         for entry in self.execution.entries().filter(|entry| entry.code() == code) {
             if let Some(Address(lock)) = entry.event().synchronisation()
@@ -323,7 +324,7 @@ impl Places<'_> {
         }
     }
 
-    /// What a thread waits for by a futex: the call of the user's code that does it, where a library is in between.
+    /// Returns what a thread waits for by a futex: the user's call that leads to it, if a library is in between.
     fn futex(&self, entry: Entry<'_>) -> String {
         let (frames, _) = self.stack(entry);
         let own = own_frame(&frames).filter(|&own| frames.first().is_some_and(is_rust_library) && own > 0);
@@ -332,7 +333,8 @@ impl Places<'_> {
         called.map_or_else(|| "a futex".to_owned(), |name| name.trim_start_matches('&').to_owned())
     }
 
-    /// How the user's code spells what an entry is about: at the place itself or, where a library does it, at the call.
+    /// Returns how the user's code spells what an entry is about: at the place itself or, for library code, at the
+    /// call.
     pub(crate) fn spelled(&self, entry: Entry<'_>) -> Option<String> {
         let (frames, _) = self.stack(entry);
         let own = own_frame(&frames)?;
@@ -346,7 +348,8 @@ impl Places<'_> {
         Some(part.map_or(name, |(part, _)| part))
     }
 
-    /// What a thread waits for, for its site in a deadlock: the operation, the object, and the thread that would have to act.
+    /// Returns what a thread waits for, for its site in a deadlock: the operation, the object, and the thread that
+    /// would have to act.
     pub(crate) fn waiting(&self, on: &Blockage, entry: Entry<'_>) -> (&'static str, Waiting) {
         let owner = on.owner.map(|thread| self.threads.path(thread));
         let name = || self.lock_name(on.object);
@@ -373,7 +376,7 @@ impl Places<'_> {
         (operation, Waiting { object, owner })
     }
 
-    /// What a thread waits for, in the words of a step.
+    /// Returns what a thread waits for, in the words of a step.
     pub(crate) fn awaited(&self, on: &Blockage, entry: Entry<'_>) -> String {
         let held_by = |thread: ThreadId| format!(", held by {}", Threads::short(thread));
         let owner = || on.owner.map_or_else(String::new, held_by);
@@ -401,7 +404,7 @@ impl Places<'_> {
     }
 }
 
-/// A descriptor and what it leads to: `pipe fd 3`.
+/// Returns a descriptor and what it leads to: `pipe fd 3`.
 fn descriptor(file: File) -> String {
     let kind = match file.kind {
         FileKind::Other => "",
@@ -416,7 +419,7 @@ fn descriptor(file: File) -> String {
     if file.descriptor < 0 { kind.trim_end().to_owned() } else { format!("{kind}fd {}", file.descriptor) }
 }
 
-/// What a thread waits for that does something with a descriptor.
+/// Returns what a thread waits for that operates on a descriptor.
 fn awaited_file(file: File) -> String {
     let place = descriptor(file);
     match (file.operation, file.kind) {
@@ -430,7 +433,7 @@ fn awaited_file(file: File) -> String {
     }
 }
 
-/// What a thread did with a descriptor.
+/// Returns what a thread did with a descriptor.
 pub(crate) fn file_step(file: File, done: bool) -> String {
     let place = descriptor(file);
     let step = match file.operation {
@@ -451,12 +454,12 @@ pub(crate) fn file_step(file: File, done: bool) -> String {
     if done { step } else { format!("{step}, in vain") }
 }
 
-/// Whether the frame is the user's own code.
+/// Returns true if the frame is the user's own code.
 pub(crate) fn is_in_program(frame: &Frame) -> bool {
     !frame.file.is_empty() && !frame.file.starts_with("/usr/") && !is_rust_library(frame)
 }
 
-/// What the source does at an access, or at something else, for finding out how it spells it.
+/// Returns what kind of expression to look for in the source.
 fn spelled_as(mode: Option<AccessMode>) -> Spelling {
     match mode {
         Some(AccessMode::Read | AccessMode::ReadRange) => Spelling::Read,
@@ -468,7 +471,7 @@ fn spelled_as(mode: Option<AccessMode>) -> Spelling {
 /// What destroys a synchronisation object, in JSON and reports.
 pub(crate) const DESTROY: &str = "destroy";
 
-/// The name of an operation in JSON and reports.
+/// Returns the name of an operation in JSON and reports.
 pub(crate) fn operation_name(event: &Event) -> &'static str {
     match event {
         Event::Access(access) => mode_name(access.mode),
@@ -489,7 +492,7 @@ pub(crate) fn operation_name(event: &Event) -> &'static str {
     }
 }
 
-/// The name of what one side of a race did.
+/// Returns the name of what one side of a race did.
 pub(crate) fn race_access_name(access: RaceAccess) -> &'static str {
     match access {
         RaceAccess::Access(mode) => mode_name(mode),
@@ -508,7 +511,7 @@ fn mode_name(mode: AccessMode) -> &'static str {
     }
 }
 
-/// A name without the numbers of elements and addresses in it: `table[].next` for `table[3].next`.
+/// Returns a name without the numbers of elements and addresses in it: `table[].next` for `table[3].next`.
 fn without_numbers(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut drops = false;

@@ -1,4 +1,4 @@
-//! Which steps of a long interleaving one has to see.
+//! Which steps of a long interleaving a reader has to see.
 
 use crate::place::Places;
 use crate::steps::Done;
@@ -7,13 +7,13 @@ use racehunter_log::{Access, AccessMode, Entry, Event, EventNumber, ThreadId};
 use racehunter_symbols::own_frame;
 use std::ops::Range;
 
-/// Steps that a finding keeps.
+/// Maximum number of steps that a finding keeps.
 const MOST: usize = 400;
 /// The number of accesses to the finding's variable that are kept, counted from the end.
 const ACCESSES: usize = 40;
 /// The number of switches without a preemption that are kept, counted from the end.
 const SWITCHES: usize = 20;
-/// Entries of a thread that are searched for what it has read before it failed.
+/// Maximum number of a thread's entries that are searched for what it read before it failed.
 const SEARCHED: usize = 300;
 
 /// What a finding is about.
@@ -21,7 +21,7 @@ const SEARCHED: usize = 300;
 pub(crate) struct Topic {
     /// Memory.
     pub(crate) memory: Vec<Range<u64>>,
-    /// Condition variables, semaphores and the like.
+    /// Condition variables, semaphores and similar objects.
     pub(crate) objects: Vec<u64>,
     /// Locks that a thread holds at an event.
     pub(crate) locks: Vec<(ThreadId, u64, EventNumber)>,
@@ -35,14 +35,14 @@ impl Topic {
         }
     }
 
-    /// Whether an access is to the memory.
+    /// Returns true if an access is to the memory.
     pub(crate) fn has(&self, access: &Access) -> bool {
         let (start, end) = (access.address.0, access.address.0.saturating_add(access.size.max(1)));
         self.memory.iter().any(|range| start < range.end && range.start < end)
     }
 }
 
-/// What a thread has read at the place where it failed is what its failure is about.
+/// Notes what a thread has read where it failed: the failure is about that memory.
 pub(crate) fn note_what_failed(places: &Places<'_>, finding: &Finding) {
     if !matches!(finding.kind, Kind::Assertion | Kind::Crash) {
         return;
@@ -61,7 +61,7 @@ pub(crate) fn note_what_failed(places: &Places<'_>, finding: &Finding) {
     let here = reads.iter().skip_while(|(_, is_here)| !is_here).take_while(|(_, is_here)| *is_here);
     let mut memory: Vec<Access> = here.map(|(access, _)| *access).collect();
     if memory.is_empty() {
-        // It looks at a local variable, which has its value from what was read before.
+        // It reads a local variable, whose value comes from an earlier read.
         memory.extend(reads.first().map(|(access, _)| *access));
     }
     places.topic.borrow_mut().memory.extend(memory.iter().map(|access| {
@@ -70,8 +70,8 @@ pub(crate) fn note_what_failed(places: &Places<'_>, finding: &Finding) {
     }));
 }
 
-/// Numbers the steps, and marks those that matter: where the bug shows and what its cause names, where locks were taken that are
-/// held there, preemptions, and the last accesses to what it is about.
+/// Numbers the steps, and marks those that matter: where the bug shows and what its cause names, where the locks held
+/// there were taken, preemptions, and the last accesses to what it is about.
 pub(crate) fn mark(places: &Places<'_>, sites: &[Site], cited: &[usize], steps: &mut [Done]) {
     let topic = places.topic.borrow();
     let records = &places.execution.records;
@@ -115,7 +115,7 @@ pub(crate) fn mark(places: &Places<'_>, sites: &[Site], cited: &[usize], steps: 
     }
 }
 
-/// Of what one thread does in a row, with no other in between, only the beginning and the end.
+/// Keeps only the first and the last of consecutive accesses of one thread.
 fn without_middles(accesses: &[usize], thread: impl Fn(usize) -> u32) -> Vec<usize> {
     const LONG: usize = 6;
     const ENDS: usize = 2;
@@ -126,7 +126,7 @@ fn without_middles(accesses: &[usize], thread: impl Fn(usize) -> u32) -> Vec<usi
     accesses.chunk_by(|&one, &next| thread(one) == thread(next)).flat_map(shorter).collect()
 }
 
-/// The steps to keep: those that matter, and as many of the last ones as there is room for.
+/// Returns the steps to keep: those that matter, and as many of the last ones as there is room for.
 pub(crate) fn kept(steps: Vec<Done>) -> Vec<Step> {
     let mut room = MOST;
     let mut kept = vec![false; steps.len()];

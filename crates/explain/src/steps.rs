@@ -22,7 +22,7 @@ pub(crate) struct Done {
     pub(crate) at: usize,
 }
 
-/// What each thread did, in order.
+/// Returns what each thread did, in order.
 pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Done> {
     let mut steps: Vec<Done> = Vec::new();
     let preemptions: HashSet<EventNumber> = (decisions(places.execution))
@@ -31,7 +31,7 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Done> 
         .collect();
     let mut preempted = false;
     let mut running = ThreadId::MAIN;
-    // Threads whose last step is a wait, and which step that is.
+    // Threads whose last step is a wait, with the index of that step.
     let mut waits: BTreeMap<ThreadId, usize> = BTreeMap::new();
     let records = &places.execution.records;
     for (at, entry) in entries(records).enumerate() {
@@ -43,10 +43,10 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Done> 
                 running = to;
                 continue;
             }
-            // The running thread is about to take what this one wants to take too: a note, not a step of this one.
+            // The running thread is about to take what this one wants too: a note, not a step of this thread.
             Event::Blocked { .. } | Event::Suspended { .. } if thread != running => continue,
             Event::Blocked { .. } | Event::Suspended { .. } => true,
-            // Where a waiting thread stands matters in a deadlock only.
+            // The place of a waiting thread matters only in a deadlock.
             Event::ThreadState { on: Some(_) } if places.execution.outcome != Outcome::Deadlock => continue,
             Event::ThreadState { on: Some(_) } => {
                 if let Some(&last) = waits.get(&thread) {
@@ -94,8 +94,8 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Done> 
     steps
 }
 
-/// Whether it is a step inside of Rust's standard library that no code of the program asked for, or that is about what the library
-/// keeps for itself.
+/// Returns true for a step inside Rust's standard library that no code of the program asked for, or that concerns the
+/// library's internal state.
 fn is_of_library(places: &Places<'_>, entry: Entry<'_>, event: &Event) -> bool {
     // What it is about: the address, if it is about one.
     let object = match *event {
@@ -206,7 +206,7 @@ fn describe_access(places: &Places<'_>, entry: Entry<'_>, access: Access) -> Str
     format!("{does} {}", memory(places, entry, access))
 }
 
-/// A signal, as users know it.
+/// Returns a signal, as users know it.
 fn signal_name(signal: u64) -> String {
     let number = signal as u32;
     messages::signal_name(number).map_or_else(|| format!("signal {number}"), str::to_owned)
@@ -216,7 +216,7 @@ fn current(places: &Places<'_>) -> ThreadId {
     places.execution.thread_states().next().map_or(ThreadId::MAIN, |(entry, _)| entry.thread())
 }
 
-/// What an access touches: a variable of the program, or how the source spells it.
+/// Returns what an access touches: a variable of the program, or how the source spells it.
 pub(crate) fn memory(places: &Places<'_>, entry: Entry<'_>, access: Access) -> String {
     let (address, size) = (access.address.0, access.size);
     if let Some(symbol) = places.global(address, size.max(1)) {

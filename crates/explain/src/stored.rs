@@ -1,10 +1,10 @@
-//! Schedules as findings have them.
+//! Schedules in the form that findings store.
 
 use racehunter_explore::{Descriptor, Plan, Switch};
 use racehunter_finding::{Held, Schedule, ScheduledSwitch};
 use racehunter_log::{CodeAddress, EventNumber, ThreadId, ThreadPath};
 
-/// Switches in the form in which findings have them.
+/// Converts switches to the form that findings store.
 #[must_use]
 pub fn stored_switches(switches: &[Switch]) -> Vec<ScheduledSwitch> {
     let stored =
@@ -12,7 +12,7 @@ pub fn stored_switches(switches: &[Switch]) -> Vec<ScheduledSwitch> {
     switches.iter().map(stored).collect()
 }
 
-/// The schedule of a plan, to be stored.
+/// Returns the schedule of a plan, for storing.
 pub(crate) fn schedule(plan: &Plan) -> Schedule {
     let switches = stored_switches(&plan.switches);
     let stop_after = Some(plan.max_events).filter(|&events| events < Plan::default().max_events);
@@ -29,7 +29,7 @@ pub(crate) fn schedule(plan: &Plan) -> Schedule {
     Schedule { switches, spurious: plan.spurious, stop_after, held, patience }
 }
 
-/// The plan that follows a stored schedule.
+/// Returns the plan that follows a stored schedule.
 #[must_use]
 pub fn plan_of(schedule: &Schedule) -> Plan {
     let switch = |&ScheduledSwitch { at, to, from, code }: &ScheduledSwitch| Switch {
@@ -50,7 +50,7 @@ pub fn plan_of(schedule: &Schedule) -> Plan {
         _ => None,
     };
     let patience = schedule.patience.unwrap_or(replay.patience);
-    // Threads are held where the finding is; nothing is inferred.
+    // Threads are held at the accesses of the finding; nothing is inferred.
     let infer_races = provoke.is_none();
     Plan { spurious: schedule.spurious, max_events, provoke, patience, infer_races, ..replay }
 }

@@ -1,4 +1,5 @@
-//! Names of threads: the path in the family tree, and the name that the program has given to a thread, or the function that it started with.
+//! Names of threads: the path in the family tree, and the name that the program gave the thread, or the function in
+//! which it started.
 
 use crate::place::is_in_program;
 use racehunter_explore::Execution;
@@ -25,7 +26,7 @@ impl Threads {
             let Event::Create { child, start, is_timer } = event else { continue };
             family.note_event(entry.thread(), &event);
             let Some(path) = family.name(child) else { continue };
-            // The address of a function is where its first instruction is; symbols are asked for return addresses.
+            // Symbols are looked up by return addresses, so ask for the address after the first instruction.
             let start = symbols.frames(start.0 + 1).pop();
             let nameless = || if is_timer { "timer".to_owned() } else { String::new() };
             let entry = start.filter(is_in_program).map_or_else(nameless, |frame| short_name(&frame.function));
@@ -41,7 +42,7 @@ impl Threads {
         threads
     }
 
-    /// Threads that were started through a library are named by the outermost function of the program that they ran.
+    /// Names threads that a library started by the outermost function of the program that they ran.
     fn name_by_stacks(&mut self, execution: &Execution, symbols: &Symbols) {
         for entry in execution.entries().filter(|entry| entry.stack() != 0) {
             let Some(thread) = self.known.get_mut(entry.thread().index()) else { continue };
@@ -58,7 +59,7 @@ impl Threads {
         }
     }
 
-    /// All of them, for the finding.
+    /// Returns all of them, for the finding.
     pub(crate) fn all(&self) -> Vec<racehunter_finding::Thread> {
         let plain =
             |thread: &Thread| racehunter_finding::Thread { path: thread.path.clone(), entry: thread.entry.clone() };
@@ -70,12 +71,12 @@ impl Threads {
         self.known.get(number.index()).map_or_else(|| format!("thread {number}"), |thread| thread.path.clone())
     }
 
-    /// The name that it was given, else the function that it started with, empty when unknown.
+    /// Returns the name that it was given, otherwise the function in which it started; empty if unknown.
     pub(crate) fn entry(&self, number: ThreadId) -> String {
         self.known.get(number.index()).map_or_else(String::new, |thread| thread.entry.clone())
     }
 
-    /// `T1`: enough where the columns of a table have names.
+    /// Returns `T1`, which is enough where the columns of a table have names.
     pub(crate) fn short(number: ThreadId) -> String {
         if number == ThreadId::MAIN { "main".to_owned() } else { format!("T{number}") }
     }
@@ -90,7 +91,7 @@ impl Threads {
     }
 }
 
-/// The name that the program has given to a thread, if it can be read.
+/// Returns the name that the program has given to a thread, if it can be read.
 fn given_name(bytes: &[u8; 16]) -> Option<String> {
     let name = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
     let text = String::from_utf8_lossy(name);
@@ -98,9 +99,9 @@ fn given_name(bytes: &[u8; 16]) -> Option<String> {
     is_readable.then(|| text.into_owned())
 }
 
-/// A function without its parameters. A lambda inside of it is named as such.
+/// Returns a function without its parameters. A lambda inside of it is named as such.
 fn short_name(function: &str) -> String {
-    // `queue::tests::pops::{closure#0}::{closure#1}`, in Rust: the function that has the closure says most.
+    // In Rust, `queue::tests::pops::{closure#0}::{closure#1}`: the function that contains the closure says most.
     if let Some((outer, _)) = function.split_once("::{closure") {
         let name = outer.rsplit("::").next().unwrap_or(outer);
         return format!("{name}::{{closure}}");

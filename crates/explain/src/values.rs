@@ -1,4 +1,4 @@
-//! What accesses read and wrote, as one would write it in the source.
+//! The values that accesses read and wrote, as the source would write them.
 
 use crate::place::Places;
 use racehunter_finding::Value;
@@ -6,7 +6,7 @@ use racehunter_log::{AccessMode, Entry, Event, Record, entries};
 use racehunter_symbols::{Form, Part};
 use std::cell::RefCell;
 
-/// Addresses without a name, by the numbers that stand for them: the addresses themselves differ from run to run.
+/// Addresses without a name, with the numbers that stand for them: the addresses themselves differ from run to run.
 #[derive(Default)]
 pub(crate) struct Numbers(RefCell<Vec<u64>>);
 
@@ -20,7 +20,7 @@ impl Numbers {
         }) + 1
     }
 
-    /// Whether any was needed.
+    /// Returns true if any number was needed.
     pub(crate) fn is_used(&self) -> bool {
         !self.0.borrow().is_empty()
     }
@@ -42,7 +42,7 @@ impl Noted {
     }
 }
 
-/// What an access read or wrote, by the entries after it in the log.
+/// Returns what an access read or wrote, by the entries after it in the log.
 pub(crate) fn value(places: &Places<'_>, entry: Entry<'_>, after: &[Record]) -> Option<Value> {
     let access = entry.access()?;
     let is_its = |other: &Entry<'_>| (other.number(), other.thread()) == (entry.number(), entry.thread());
@@ -60,11 +60,11 @@ pub(crate) fn value(places: &Places<'_>, entry: Entry<'_>, after: &[Record]) -> 
     let is_known = !writes || access.mode == AccessMode::AtomicUpdate || places.is_lasting(access.address.0);
     let before = bytes(|noted| noted.before).filter(|_| is_known).and_then(show);
     let after = bytes(|noted| noted.after).and_then(show);
-    // What a write left is what matters of it.
+    // For a write, the new value matters.
     if after.is_none() && (writes || before.is_none()) { None } else { Some(Value { before, after }) }
 }
 
-/// The first bytes of an access to `size` of them, if there is a way to write them.
+/// Returns the first bytes of an access of `size` bytes as text, if they can be shown.
 fn shown(places: &Places<'_>, bytes: &[u8], size: u64, form: Option<&Form>) -> Option<String> {
     let is_whole = bytes.len() as u64 == size;
     match form {
@@ -79,10 +79,10 @@ fn shown(places: &Places<'_>, bytes: &[u8], size: u64, form: Option<&Form>) -> O
     }
 }
 
-/// Longest value that is written out; of what has more, the beginning is.
+/// Maximum length of a value; longer ones are cut.
 const LONGEST: usize = 60;
 
-/// Several values, as a debugger would write them.
+/// Returns several values, as a debugger would write them.
 fn together(places: &Places<'_>, bytes: &[u8], parts: &[Part]) -> String {
     if let [Part { name, .. }] = parts
         && name.is_empty()
@@ -108,13 +108,13 @@ fn part(places: &Places<'_>, bytes: &[u8], part: &Part) -> String {
         let value = bytes.get(first..first + size as usize).and_then(|own| shown(places, own, size, Some(&part.form)));
         return value.unwrap_or_else(|| "...".to_owned());
     }
-    // A bit field is in at most nine bytes.
+    // A bit field spans at most nine bytes.
     let all = bytes.iter().skip(first).take(9).rev().fold(0_u128, |all, byte| all << 8 | u128::from(*byte));
     let bits = (all >> (part.first_bit % 8)) as u64 & (u64::MAX >> (64 - part.bits.clamp(1, 64)));
     number(places, bits, part.bits as u32, Some(&part.form))
 }
 
-/// A text in quotes, as far as it is known.
+/// Returns a text in quotes, as far as it is known.
 fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|byte| *byte == 0);
     let shown = &bytes[..end.unwrap_or(bytes.len()).min(LONGEST)];
@@ -122,7 +122,7 @@ fn text(bytes: &[u8]) -> String {
     format!("\"{}\"{dots}", shown.escape_ascii())
 }
 
-/// A number of sixteen bytes.
+/// Returns a number of sixteen bytes.
 fn wide(bytes: [u8; 16], form: &Form) -> Option<String> {
     match form {
         Form::Signed => Some(i128::from_le_bytes(bytes).to_string()),
@@ -131,7 +131,7 @@ fn wide(bytes: [u8; 16], form: &Form) -> Option<String> {
     }
 }
 
-/// A number of `count` bits.
+/// Returns a number of `count` bits.
 fn number(places: &Places<'_>, bits: u64, count: u32, form: Option<&Form>) -> String {
     let signed = sign_extended(bits, count);
     match form {
@@ -153,7 +153,7 @@ fn number(places: &Places<'_>, bits: u64, count: u32, form: Option<&Form>) -> St
     }
 }
 
-/// Where the memory of a process is on this machine; numbers are rarely there.
+/// Returns true if a number is in the address range of a process; other numbers rarely are.
 fn looks_like_address(bits: u64, count: u32) -> bool {
     count == 64 && (1 << 42..1 << 47).contains(&bits)
 }
@@ -166,7 +166,7 @@ fn pointer(places: &Places<'_>, address: u64) -> String {
     if let Some(symbol) = places.symbols.data_symbol(relative) {
         return format!("&{}", symbol.name);
     }
-    // Asked for the place after its first instruction, as for a return address.
+    // Symbols are looked up by return addresses, so ask for the address after the first instruction.
     let function = places.symbols.frames(relative.wrapping_add(1)).pop();
     match function.filter(|frame| !frame.function.starts_with("??") && !frame.file.is_empty()) {
         Some(frame) => frame.function,

@@ -13,18 +13,18 @@ macro_rules! assumptions {
             $($(#[$doc])* $name,)*
             /// Only shared accesses are points, besides synchronisation and atomics.
             SharedPoints {
-                /// The number of executions since the last one that found another shared access; `None` for the parts of a
-                /// campaign together, which all have the same points.
+                /// The number of executions since the last one that found another shared access; `None` for a merged
+                /// campaign, whose parts all have the same points.
                 stable_for: Option<u64>,
             },
-            /// The seed of everything that is drawn at random.
+            /// The seed of all random choices.
             Seed(u64),
-            /// One that this version does not have.
+            /// An assumption that this version does not know.
             Other(String),
         }
 
         impl Assumption {
-            /// Those that are the same in every campaign.
+            /// Assumptions with a fixed text.
             const FIXED: &[(Self, &str)] = &[$((Self::$name, $text),)*];
         }
     };
@@ -41,9 +41,9 @@ assumptions! {
     AllPoints = "points = every access",
     /// Wake-ups are not choices of the schedule.
     NoSpuriousWakeups = "no spurious wake-ups; a signal wakes the thread that has waited longest",
-    /// Races are not looked for.
+    /// No detector looks for races.
     NoDetector = "no detector of races",
-    /// Races are not inferred.
+    /// Races are not inferred: two threads must stand before their accesses at the same time.
     RacesMeet = "a race is what two threads are about to do at the same time",
     /// Only the end of the output is compared.
     EndOfOutput = "output that differs does so in its length or in its last 64 MiB",
@@ -77,7 +77,7 @@ assumptions! {
     StandardLibrary = "no preemption at the reads inside of Rust's standard library",
     /// Hash maps have random keys.
     HashKeys = "the keys of hash maps that were drawn",
-    /// Threads begin after the end of others.
+    /// New threads are created after others have ended.
     Handles = "no reuse of handles: a new thread has none of a thread that is over",
     /// The campaign took several runs of the command.
     SameFiles = "the same files in each run",
@@ -116,7 +116,7 @@ impl From<String> for Assumption {
             Some(Self::SharedPoints { stable_for })
         };
         let known = fixed.or_else(seed).or_else(points);
-        // A text that would come out differently is kept as it is.
+        // Keep a text that this version would write differently.
         known.filter(|known| known.to_string() == text).unwrap_or(Self::Other(text))
     }
 }

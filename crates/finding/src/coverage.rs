@@ -3,30 +3,31 @@
 use crate::{Assumption, Gap};
 use serde::{Deserialize, Serialize};
 
-/// The sum of a campaign.
+/// The results of a campaign.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coverage {
-    /// Executions that were run, without replays.
+    /// Number of executions, without replays.
     pub executions: u64,
     /// Executions that could not follow their plan.
     pub diverged: u64,
-    /// Executions that were stopped by a limit.
+    /// Executions that a limit stopped.
     pub timed_out: u64,
-    /// Executions that came to an end of their own.
+    /// Executions that ended on their own.
     #[serde(default)]
     pub completed: u64,
-    /// Why a hunt that found nothing is inconclusive, one line each. With any of these, nothing is shown about the program.
+    /// Why a hunt that found nothing is inconclusive, one line each. If there are any, the hunt shows nothing about the
+    /// program.
     #[serde(default)]
     pub unclear: Vec<String>,
-    /// Everything that was asked for was explored, nothing of it diverged or timed out or ran uncontrolled, and nothing was
-    /// reached that could hide what it does.
+    /// Everything that was asked for was explored, no execution diverged, timed out or ran uncontrolled, and the
+    /// program reached nothing that could hide its effects.
     pub complete: bool,
-    /// The same, whether all of it was seen or not.
+    /// As `complete`, but the program may have reached something that hides its effects.
     #[serde(default)]
     pub finished: bool,
-    /// What that means in words: `all schedules with <= 2 preemptions over 14 points`.
+    /// What was explored, in words: `all schedules with <= 2 preemptions over 14 points`.
     pub guarantee: String,
-    /// What can be said about the chance of what was not covered for certain, if anything.
+    /// The probability that the analysis states for bugs it may have missed, if any.
     #[serde(default)]
     pub chance: Option<String>,
     /// What the guarantee rests on.
@@ -35,43 +36,44 @@ pub struct Coverage {
     pub missed: Vec<String>,
     /// Places where a switch can happen: distinct accesses and synchronisation operations in the code.
     pub points: u64,
-    /// Most threads that an execution had.
+    /// Largest number of threads in an execution.
     pub threads: u64,
-    /// Most events that an execution had: memory accesses and synchronisation operations.
+    /// Largest number of events (memory accesses and synchronisation operations) in an execution.
     #[serde(default)]
     pub events: u64,
-    /// Schedules that were left out because others show the same, counted where they begin to differ.
+    /// Schedules that were left out because others show the same, counted where they diverge.
     #[serde(default)]
     pub left_out: u64,
-    /// What was not under control, or not seen, each once. With any of it the exploration is not complete.
+    /// What was not under control or not seen, each once. If there is any, the exploration is not complete.
     #[serde(default)]
     pub uncontrolled: Vec<Uncontrolled>,
-    /// What was monitored, for the analyses that provoke pairs of accesses.
+    /// What was monitored, for analyses that provoke pairs of accesses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figures: Option<Figures>,
 }
 
-/// What a verification by watchpoints was like: table 1 of E. A. Gerlits, "RaceHunter: dynamic detection of data races by
-/// provoking conflicting accesses", 2023, and the size of the trace, as section 4 of it estimates the worst case and as it was.
+/// The figures of a verification by watchpoints: table 1 of E. A. Gerlits, "RaceHunter: dynamic detection of data races
+/// by provoking conflicting accesses", 2023, and the size of the trace, both estimated for the worst case as in its
+/// section 4 and measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figures {
     /// Threads of the monitored execution.
     pub threads: u64,
     /// Its accesses to memory.
     pub accesses: u64,
-    /// Its calls of functions that are instrumented.
+    /// Its calls of instrumented functions.
     pub calls: u64,
     /// Pairs of accesses that conflict.
     pub conflicting_pairs: u64,
-    /// Targets that come of them.
+    /// Targets that these pairs lead to.
     pub targets: u64,
-    /// Bits that suffice for the trace of any execution with this number of threads, accesses and calls.
+    /// Bits that suffice for the trace of any execution with these numbers of threads, accesses and calls.
     pub trace_bits: u64,
-    /// Bytes of the trace as it was, with call stacks, decisions and the ways through the code.
+    /// Size of the actual trace in bytes, with call stacks, decisions and paths through the code.
     pub trace_bytes: u64,
-    /// Most memory that the controller had, in KiB; 0 where that is not known.
+    /// Peak memory of the controller in KiB; 0 if unknown.
     pub memory_kib: u64,
-    /// Time of an execution that nothing is looked for in, in microseconds.
+    /// Time of an execution without any detection, in microseconds.
     pub plain_us: u64,
     /// Time of the verification so far, in microseconds.
     pub verified_us: u64,
@@ -81,7 +83,7 @@ impl Figures {
     /// Bits of a number: what the paper calls `b`.
     const NUMBER: u64 = 64;
 
-    /// The paper's estimate for n threads, m accesses and k calls: n(n + 1)b/2 + m(3b + 2) + k(2b + 4).
+    /// Returns the paper's estimate for n threads, m accesses and k calls: n(n + 1)b/2 + m(3b + 2) + k(2b + 4).
     #[must_use]
     pub fn estimate(threads: u64, accesses: u64, calls: u64) -> u64 {
         let (n, m, k, b) = (threads, accesses, calls, Self::NUMBER);
@@ -105,16 +107,16 @@ mod tests {
     }
 }
 
-/// Something that RaceHunter does not control, or not see.
+/// Something that RaceHunter does not control or does not see.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Uncontrolled {
     /// What it is.
     pub what: Gap,
-    /// What it was about, where there is something to say: a signal, a file descriptor, a function.
+    /// Details, if there are any: a signal, a file descriptor, a function.
     pub detail: String,
-    /// The source file, empty when it is not known.
+    /// The source file, empty if unknown.
     pub file: String,
-    /// The line, 0 when it is not known.
+    /// The line, 0 if unknown.
     pub line: u32,
     /// Executions in which it happened.
     pub executions: u64,

@@ -2,9 +2,9 @@
 
 use crate::Kind;
 
-/// A short id from what makes two findings the same bug: the kind and the places (`file:line:function`), without
-/// addresses, thread numbers or order, so that it survives other schedules, other machines and unrelated edits of
-/// other files.
+/// Returns a short id from what makes two findings the same bug: the kind and the places (`file:line:function`),
+/// without addresses, thread numbers or order, so that it survives other schedules, other machines and unrelated edits
+/// of other files.
 #[must_use]
 pub fn fingerprint(kind: Kind, places: &[String]) -> String {
     let mut places: Vec<&str> = places.iter().map(String::as_str).collect();

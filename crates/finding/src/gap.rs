@@ -4,19 +4,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 macro_rules! gaps {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// A kind of thing that RaceHunter does not control, or not see. Stored by its name.
+        /// A kind of thing that RaceHunter does not control or does not see. Stored by its name.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum Gap {
             $($(#[$doc])* $name,)*
-            /// One that this version does not have.
+            /// A kind that this version does not know.
             Other(String),
         }
 
         impl Gap {
-            /// All that have a name of their own.
+            /// All kinds with a fixed name.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// The name in JSON.
+            /// Returns the name in JSON.
             #[must_use]
             pub fn name(&self) -> &str {
                 match self {
@@ -25,7 +25,7 @@ macro_rules! gaps {
                 }
             }
 
-            /// The one that has this name.
+            /// Returns the kind with this name.
             #[must_use]
             pub fn named(name: &str) -> Self {
                 match name {
@@ -42,9 +42,9 @@ gaps! {
     Fork = "fork",
     /// Another program that is started.
     Spawn = "spawn",
-    /// The client that the user gave.
+    /// The client that the user specified.
     Client = "client",
-    /// A program that takes over.
+    /// A program that replaces this one.
     Exec = "exec",
     /// A call that blocks in the kernel.
     Blocked = "blocked",
@@ -56,7 +56,7 @@ gaps! {
     Signal = "signal",
     /// Which thread takes a signal to the process.
     SignalReceiver = "signal-receiver",
-    /// Threads that `pthread_create` did not make.
+    /// Threads that `pthread_create` did not create.
     Threads = "threads",
     /// A thread whose code is not instrumented.
     Uninstrumented = "uninstrumented",
@@ -87,7 +87,7 @@ gaps! {
 }
 
 impl Gap {
-    /// Whether it is under control and not seen: the schedule was followed, but something in it may have gone unnoticed.
+    /// Returns true if the schedule was under control, but something in it may have gone unnoticed.
     #[must_use]
     pub const fn is_unseen(&self) -> bool {
         match self {

@@ -1,8 +1,8 @@
-//! What RaceHunter tells its users: [`Finding`]s and [`Coverage`].
+//! The data that users get: [`Finding`]s and [`Coverage`].
 //!
-//! Plain, serialisable data, stable from version to version: these types are written to `.racehunter/` and read back
-//! by `racehunter replay`, and the JSON output is made from them. This crate knows nothing about how findings come to
-//! be. Start at [`Finding`].
+//! Plain, serialisable data, stable from version to version: these types are written to `.racehunter/` and read back by
+//! `racehunter replay`, and the JSON output is made from them. This crate does not know how findings arise. Start at
+//! [`Finding`].
 #![forbid(unsafe_code)]
 
 mod assumption;
@@ -19,7 +19,7 @@ pub use unclear::{Failure, Limit, Unclear, Unfinished};
 
 use serde::{Deserialize, Serialize};
 
-/// A bug, with everything needed to understand it and to show it again.
+/// A bug, with everything needed to understand and replay it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// Short identity, the same in every run that finds the same bug: see [`fingerprint()`].
@@ -28,14 +28,14 @@ pub struct Finding {
     pub kind: Kind,
     /// One sentence, in the user's terms.
     pub message: String,
-    /// The places in the program that take part, the most telling first: both accesses of a race, the place each
-    /// thread of a deadlock waits at, the failed assertion.
+    /// The places in the program that take part, the most informative first: both accesses of a race, the place where
+    /// each thread of a deadlock waits, the failed assertion.
     pub sites: Vec<Site>,
     /// How often the schedule was replayed, and how often it showed the bug: `[shown, tried]`.
     pub replayed: [u32; 2],
-    /// True when every replay showed it.
+    /// True if every replay showed it.
     pub confirmed: bool,
-    /// The execution of the campaign that showed it first, from 1; 0 when none did.
+    /// The execution of the campaign that showed it first, counted from 1; 0 if none did.
     pub execution: u64,
     /// Preemptions of the (minimised) schedule.
     pub preemptions: u32,
@@ -43,15 +43,15 @@ pub struct Finding {
     pub schedule: Schedule,
     /// What happened, step by step, in the last replay.
     pub steps: Vec<Step>,
-    /// The memory or object that it is about.
+    /// The memory or object involved.
     pub object: Option<Object>,
     /// The threads of that execution in order of creation: `threads[0]` is `main`, `threads[1]` is shown as `T1`. May
-    /// be empty; then threads are named by what sites and steps tell.
+    /// be empty; threads are then named by what sites and steps say.
     #[serde(default)]
     pub threads: Vec<Thread>,
-    /// More to know, one line each.
+    /// Further remarks, one line each.
     pub notes: Vec<String>,
-    /// A race: both threads stood right before their accesses at the same time, and in every replay that confirmed it.
+    /// A race: in every replay that confirmed it, both threads stood right before their accesses at the same time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub met: bool,
     /// Why the user suppresses it, if so: it is reported, and does not count.
@@ -66,7 +66,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A finding of this kind, about which nothing else is known yet.
+    /// Returns a finding of this kind, about which nothing else is known yet.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
         Self {
@@ -90,13 +90,14 @@ impl Finding {
         }
     }
 
-    /// Whether an execution showed it. What is only suspected, from the code, has no schedule and cannot be replayed.
+    /// Returns true if an execution showed it. What is only suspected, from the code, has no schedule and cannot be
+    /// replayed.
     #[must_use]
     pub const fn was_executed(&self) -> bool {
         self.execution > 0 || self.replayed[1] > 0
     }
 
-    /// Whether it counts: for the exit code, and as an error.
+    /// Returns true if it counts: for the exit code, and as an error.
     #[must_use]
     pub const fn counts(&self) -> bool {
         self.confirmed && self.suppressed.is_none()
@@ -132,7 +133,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them, in the order of the documentation.
+    /// All kinds, in the order of the documentation.
     pub const ALL: [Self; 11] = [
         Self::DataRace,
         Self::UseAfterFree,
@@ -147,13 +148,13 @@ impl Kind {
         Self::Output,
     ];
 
-    /// Whether it is about accesses to memory, each of which is an event of its own.
+    /// Returns true if it is about memory accesses, each of which is a separate event.
     #[must_use]
     pub const fn is_about_memory(self) -> bool {
         matches!(self, Self::DataRace | Self::UseAfterFree | Self::DoubleFree | Self::Atomicity)
     }
 
-    /// The name in JSON and in `error[...]`.
+    /// Returns the name in JSON and in `error[...]`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -175,7 +176,7 @@ impl Kind {
 /// One place of the program in a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Site {
-    /// Source file as the compiler named it, empty when there is no debug information.
+    /// Source file as the compiler named it, empty if there is no debug information.
     pub file: String,
     /// Line, 0 when unknown.
     pub line: u32,
@@ -185,7 +186,7 @@ pub struct Site {
     pub function: String,
     /// The thread, named by its path in the family tree: `main`, `main/1`, `main/1/2`.
     pub thread: String,
-    /// The function that the thread started with.
+    /// The function in which the thread started.
     pub entry: String,
     /// What it does there: `read`, `write`, `atomic-write`, `lock`, `wait`, ...
     pub access: String,
@@ -195,19 +196,19 @@ pub struct Site {
     pub locks: Vec<String>,
     /// Call stack, innermost first, starting with this place itself.
     pub stack: Vec<Frame>,
-    /// What the thread waits for at this place, when it does.
+    /// What the thread waits for here, if it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<Waiting>,
     /// Number of its event in the replayed execution, 0 when unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub event: u64,
-    /// What it read or wrote, when that is known.
+    /// The value read or written, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
 }
 
-/// What was in the memory of an access, as the source would write it: `3`, `'x'`, `null`, `&table[2]`. Addresses without a
-/// name are numbered: `#1`.
+/// The contents of the accessed memory, as the source would write them: `3`, `'x'`, `null`, `&table[2]`. Addresses
+/// without a name are numbered: `#1`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Value {
     /// Before the access: what a read sees, what a write replaces.
@@ -237,7 +238,7 @@ pub struct Waiting {
 pub struct Thread {
     /// Path in the family tree: `main`, `main/1`, `main/1/2`.
     pub path: String,
-    /// The function that it started with, empty when unknown.
+    /// The function in which it started, empty if unknown.
     pub entry: String,
 }
 
@@ -257,7 +258,7 @@ pub struct Frame {
 /// The memory or synchronisation object that a finding is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Object {
-    /// How the source calls it, or a description.
+    /// Its name in the source, or a description.
     pub name: String,
     /// Size in bytes, 0 when unknown.
     pub size: u64,
@@ -265,7 +266,7 @@ pub struct Object {
     pub region: String,
     /// Where heap memory was allocated, innermost frame first.
     pub allocated: Vec<Frame>,
-    /// Which element of a block of equal ones it is in, from 0.
+    /// The index of its element in a block of equal elements, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub element: Option<u64>,
 }
@@ -275,41 +276,41 @@ pub struct Object {
 pub struct Schedule {
     /// Every switch of the execution, in order.
     pub switches: Vec<ScheduledSwitch>,
-    /// Whether wake-ups of condition variables are among the choices.
+    /// True if wake-ups of condition variables are among the choices.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub spurious: bool,
-    /// Where the execution is stopped, if it does not end by itself: the number of events after which that happens.
+    /// The number of events after which the execution is stopped, if it does not end on its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_after: Option<u64>,
-    /// Accesses at which a thread is held until another one is about to make a conflicting one; none, or two.
+    /// Accesses at which a thread is held until another one is about to make a conflicting access; none, or two.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<Held>,
-    /// For how many events of others it is held, at most.
+    /// The maximum number of other threads' events for which it is held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patience: Option<u64>,
 }
 
-/// An access of a [`Schedule`]; the meaning of the fields is that of a descriptor of the explore crate.
+/// An access of a [`Schedule`]; its fields mean the same as those of a descriptor in the explore crate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {
     /// The instruction.
     pub code: u64,
-    /// The thread, when others execute the instruction too.
+    /// The thread, if others execute the instruction too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<u64>,
     /// Innermost callers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub callers: Vec<u64>,
-    /// Which of the thread's accesses that fit, from 1.
+    /// Which of the thread's matching accesses it is, from 1.
     pub nth: u64,
 }
 
-/// One switch of a [`Schedule`]; the meaning of the fields is that of the event crate's `Switch`.
+/// One switch of a [`Schedule`]; its fields mean the same as those of `Switch` in the abi crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScheduledSwitch {
     /// Event before which it happens.
     pub at: u64,
-    /// Thread that goes on.
+    /// Thread that continues.
     pub to: u32,
     /// Thread that was running.
     pub from: u32,
@@ -330,20 +331,20 @@ pub struct Step {
     pub file: String,
     /// Line, 0 when unknown.
     pub line: u32,
-    /// Marks: the thread was preempted after the step before.
+    /// The thread was preempted after the previous step.
     pub preempted: bool,
-    /// Marks: this step is where the bug shows.
+    /// The bug shows at this step.
     pub culprit: bool,
     /// Number of its event in the replayed execution, 0 when unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub event: u64,
-    /// What it read or wrote, when that is known.
+    /// The value read or written, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
-    /// Its number in the whole interleaving, from 1, of which a finding may keep a part; 0 when unknown.
+    /// Its number in the whole interleaving, from 1; a finding may keep only some of the steps. 0 if unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub number: u64,
-    /// Marks: one needs it to understand the bug.
+    /// The step is needed to understand the bug.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub matters: bool,
 }

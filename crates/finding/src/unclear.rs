@@ -15,44 +15,44 @@ pub enum Unclear {
     Lost {
         /// How many.
         executions: u64,
-        /// How.
+        /// How they were killed.
         why: String,
     },
-    /// Failures were seen, and replays did not confirm them.
+    /// Failures were seen, but replays did not confirm them.
     NotConfirmed(u64),
-    /// Failures were seen, and there was no time to replay them.
+    /// Failures were seen, but there was no time to replay them.
     NotReplayed(u64),
-    /// The first execution failed, and no other did.
+    /// The first execution failed, and no other one did.
     FailedAtFirst(Failure),
-    /// The client was started in no execution, because the program never listened.
+    /// No execution started the client, because the program never listened.
     NoClient,
 }
 
-/// Executions that did not complete, for one reason.
+/// Executions that did not complete for the same reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfinished {
     /// How many.
     pub number: u64,
-    /// Of how many executions.
+    /// The total number of executions.
     pub of: u64,
     /// Why.
     pub limit: Limit,
 }
 
-/// What ended an execution before its end.
+/// Why an execution was stopped early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// The limit of time.
     Time(Duration),
     /// The limit of memory, in MiB.
     Memory(u64),
-    /// The limit of events: executions had up to this many.
+    /// The limit of events: the longest execution reached this many.
     Events(u64),
     /// It created threads without end.
     Threads,
     /// The user.
     Interrupted,
-    /// Another limit.
+    /// Some other limit.
     Other(String),
     /// It was killed from outside.
     Lost(String),

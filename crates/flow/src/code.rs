@@ -1,4 +1,4 @@
-//! The code of a program, with what is looked up in it repeatedly.
+//! The code of a program, with indices for repeated look-ups.
 
 use crate::routine::Routine;
 use racehunter_ir::{
@@ -16,21 +16,21 @@ pub(crate) struct Code {
     modules: Vec<Module>,
     /// For each site its function, and its instruction unless it is the entry.
     sites: Vec<Option<(Place, Option<u32>)>>,
-    /// What is known of each function, by module.
+    /// Facts about each function, by module.
     known: Vec<Vec<Known>>,
-    /// Who is called by the name of each symbol, by module.
+    /// The callee for each symbol, by module.
     callees: Vec<Vec<Callee>>,
-    /// Functions that were entered, by module, and how many those are.
+    /// Functions that were entered, by module, and their number.
     routines: Vec<Vec<OnceCell<Rc<Routine>>>>,
     entered: Cell<usize>,
 }
 
-/// What matters about a function besides its instructions.
+/// Facts about a function besides its instructions.
 #[derive(Clone, Default)]
 pub(crate) struct Known {
-    /// It can resume where it was, as with `setjmp`: it is not followed.
+    /// It can resume at an earlier point, as with `setjmp`: it is not followed.
     pub(crate) opaque: bool,
-    /// It reads its own memory, without an event, that is written in ways that are not followed.
+    /// It reads its own memory without an event, and that memory is written in ways that are not followed.
     leaks: bool,
     /// It calls nothing and touches no memory that others see: it has no frame on the shadow call stack.
     quiet: bool,
@@ -38,17 +38,17 @@ pub(crate) struct Known {
     simple: Vec<u32>,
 }
 
-/// Who is called.
+/// The callee of a call.
 pub(crate) enum Callee {
     /// One of these functions of the program, all of which are announced.
     Own(Vec<Place>),
-    /// No function: it only informs the compiler.
+    /// Not a function: it only informs the compiler.
     Compiler,
-    /// A function that only computes something from the arguments.
+    /// A function that only computes something from its arguments.
     Computes,
     /// A function that copies memory.
     Copies,
-    /// Any other function, which is not part of the program, not announced or not known.
+    /// Any other function: outside the program, not announced, or unknown.
     Other,
 }
 
@@ -62,7 +62,7 @@ impl Code {
             entered: Cell::new(0),
             modules: Vec::new(),
         };
-        // The definitions of each name that other modules see, and of those that they do not, by module.
+        // The definitions of each name, both those visible to other modules and the internal ones, by module.
         let mut defined: FxHashMap<(Option<u32>, &str), Vec<Place>> = FxHashMap::default();
         for (number, module) in (0..).zip(&modules) {
             let first = code.sites.len();
@@ -98,7 +98,7 @@ impl Code {
         code
     }
 
-    /// Where a site is: its function, and its instruction unless it is the entry.
+    /// Returns where a site is: its function, and its instruction unless it is the entry.
     pub(crate) fn site(&self, site: u32) -> Option<(Place, Option<u32>)> {
         *self.sites.get(site as usize)?
     }
@@ -107,7 +107,7 @@ impl Code {
         &self.modules[place.0 as usize].functions[place.1 as usize]
     }
 
-    /// A function as it is followed.
+    /// Returns a function in the form in which it is followed.
     pub(crate) fn routine(&self, place: Place) -> &Rc<Routine> {
         self.routines[place.0 as usize][place.1 as usize].get_or_init(|| {
             let number = self.entered.get();
@@ -120,7 +120,7 @@ impl Code {
         &self.known[place.0 as usize][place.1 as usize]
     }
 
-    /// Who is called by a call of a function.
+    /// Returns the callee of a call in a function.
     pub(crate) fn callee(&self, place: Place, call: &Instruction) -> &Callee {
         match call.operands.first() {
             Some(&Operand::Symbol(SymbolId(symbol), 0)) => {
@@ -132,7 +132,7 @@ impl Code {
 }
 
 impl Callee {
-    /// A function that is not part of the program, or not announced.
+    /// Returns a function that is not part of the program, or not announced.
     fn named(name: &str) -> Self {
         if tells_the_compiler(name) {
             Self::Compiler
@@ -146,7 +146,7 @@ impl Callee {
     }
 }
 
-/// How a symbol of a module is known to the whole program.
+/// Returns the key of a symbol in the whole program.
 fn key(module: u32, symbol: &Symbol) -> (Option<u32>, &str) {
     ((symbol.linkage == Linkage::Internal).then_some(module), &symbol.name)
 }
@@ -179,7 +179,7 @@ impl Known {
                 match base_of(function, address) {
                     Operand::Instruction(base) => simple.binary_search(&base.0).is_err(),
                     Operand::Parameter(_) => true,
-                    // Constants, unless it is of the kind that only signal handlers are to see.
+                    // Constants, unless the fence is only for signal handlers.
                     _ => order.is_some(),
                 }
             }
@@ -198,23 +198,23 @@ impl Known {
         }
     }
 
-    /// Whether it has no frame on the shadow call stack.
+    /// Returns true if it has no frame on the shadow call stack.
     pub(crate) fn is_quiet(&self) -> bool {
         self.quiet
     }
 
-    /// Whether its activations can read memory, without an event, that others of the thread write.
+    /// Returns true if its activations can read memory, without an event, that others of the thread write.
     pub(crate) fn leaks(&self) -> bool {
         self.leaks || self.opaque
     }
 
-    /// Whether a local is only written and read, and only here.
+    /// Returns true if a local is only written and read, and only here.
     pub(crate) fn is_simple(&self, local: u32) -> bool {
         self.simple.binary_search(&local).is_ok()
     }
 }
 
-/// The name of the called function, if it has one.
+/// Returns the name of the called function, if it has one.
 fn called<'a>(module: &'a Module, call: &Instruction) -> &'a str {
     match call.operands.first() {
         Some(&Operand::Symbol(symbol, 0)) => module.symbol(symbol).map_or("", |symbol| &symbol.name),
@@ -222,7 +222,7 @@ fn called<'a>(module: &'a Module, call: &Instruction) -> &'a str {
     }
 }
 
-/// Whether calling a function of this name only informs the compiler.
+/// Returns true if calling a function of this name only informs the compiler.
 fn tells_the_compiler(name: &str) -> bool {
     const PREFIXES: [&str; 6] = [
         "llvm.lifetime.",
@@ -235,7 +235,7 @@ fn tells_the_compiler(name: &str) -> bool {
     PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Whether a function of this name only computes something from its arguments.
+/// Returns true if a function of this name only computes something from its arguments.
 fn computes(name: &str) -> bool {
     const NAMES: [&str; 31] = [
         "smax",
@@ -273,7 +273,7 @@ fn computes(name: &str) -> bool {
     name.strip_prefix("llvm.").and_then(|name| name.split('.').next()).is_some_and(|name| NAMES.contains(&name))
 }
 
-/// Whether an instruction is an event, or calls a function.
+/// Returns true if an instruction is an event, or calls a function.
 fn has_to_tell(module: &Module, instruction: &Instruction) -> bool {
     match instruction.operation {
         Operation::Call | Operation::Invoke { .. } => {
@@ -290,9 +290,9 @@ fn returns_twice(module: &Module, instruction: &Instruction) -> bool {
     matches!(kind, Some(SymbolKind::Function { attributes, .. }) if attributes.returns_twice)
 }
 
-/// What an address was computed from, as far as that is by offsets.
+/// Returns what an address was computed from, as long as only offsets were added.
 pub(crate) fn base_of<'a>(function: &'a Function, mut address: &'a Operand) -> &'a Operand {
-    // Long enough for every real chain; the bound is against circles in code that is never reached.
+    // Long enough for every real chain; the bound guards against cycles in unreachable code.
     for _ in 0..64 {
         let Operand::Instruction(InstructionId(id)) = *address else { break };
         let Some(instruction) = function.instructions.get(id as usize) else { break };
@@ -304,7 +304,7 @@ pub(crate) fn base_of<'a>(function: &'a Function, mut address: &'a Operand) -> &
     address
 }
 
-/// The local that an address lies in.
+/// Returns the local that an address lies in.
 pub(crate) fn local_of(function: &Function, address: &Operand) -> Option<u32> {
     let Operand::Instruction(InstructionId(id)) = *base_of(function, address) else { return None };
     matches!(function.instructions.get(id as usize)?.operation, Operation::Local { .. }).then_some(id)

@@ -9,45 +9,45 @@ use racehunter_trace::recording::{Knowledge, Needs, Step};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// Goes along with the threads of an execution. See the crate documentation.
+/// Follows the threads of an execution. See the crate documentation.
 pub struct Follower {
     code: Code,
     threads: Vec<Thread>,
-    /// Where each thread is, by its number, and the thread that was asked for last: usually it is asked for again.
+    /// The position of each thread, by its number, and the thread that was used last, which is usually used again.
     places: FxHashMap<u32, usize>,
     last: Option<(u32, usize)>,
-    /// Code that the program's code does not show may run anywhere.
+    /// Unknown code may run anywhere.
     opaque: bool,
 }
 
-/// Events of a read that is followed, at most: a write has as many for each of its own.
+/// Maximum number of events of a read that is followed: a write has as many dependences for each of its events.
 const MOST_EVENTS: u8 = 16;
 
 #[derive(Default)]
 struct Thread {
     frames: Vec<Frame>,
-    /// Values of frames that have ended, by routine, for the next ones of the same thread; as many as there were at
-    /// once. Values are made before they are used, so their content matters only if the thread is lost: then they
-    /// decide like all others.
+    /// Values of ended frames, by routine, for reuse in the same thread; as many as existed at once. Values are
+    /// computed before they are used, so their old contents matter only if the thread is lost: then they decide like
+    /// all others.
     spare: Vec<Vec<Vec<Set>>>,
     /// Reads that have decided, and which of them since the last event.
     decided: Decided,
-    /// It has chosen a branch since then.
+    /// It has taken a branch since then.
     chose: bool,
-    /// It was lost, and has frames that are not there: they can read memory without an event.
+    /// It was lost, and has frames that are unknown: they can read memory without an event.
     lost: bool,
-    /// How many of its frames can do that, too.
+    /// How many of its frames can do that too.
     leaking: usize,
 }
 
 impl Follower {
-    /// For a program: its modules, in the order in which they were linked.
+    /// Creates a follower for a program: its modules, in link order.
     #[must_use]
     pub fn new(modules: Vec<Module>) -> Self {
         Self { code: Code::new(modules), threads: Vec::new(), places: FxHashMap::default(), last: None, opaque: false }
     }
 
-    /// The code, and a thread.
+    /// Returns the code, and a thread.
     fn thread(&mut self, number: u32) -> (&Code, &mut Thread) {
         let at = match self.last {
             Some((last, at)) if last == number => at,
@@ -80,7 +80,7 @@ impl Thread {
                         let argument = caller.held(argument);
                         match parameters.get_mut(number) {
                             Some(parameter) => *parameter = argument.clone(),
-                            // What has no name there is taken from memory.
+                            // A parameter without a name is read from memory.
                             None => argument.decide(&mut self.decided),
                         }
                     }
@@ -137,8 +137,8 @@ impl Thread {
         }
     }
 
-    /// Goes on to a site, which is in the function that the thread is in. Gives out what has come there, unless it is not
-    /// followed, and where decisions go.
+    /// Advances to a site in the current function of the thread. Returns the frame, unless it is not followed, and
+    /// where decisions go.
     fn go_to(&mut self, code: &Code, site: u32) -> Result<Option<(&mut Frame, &mut Decided)>, Lost> {
         let (place, at) = code.site(site).ok_or(Lost)?;
         let frame = self.frames.last_mut().filter(|frame| frame.place == place).ok_or(Lost)?;
@@ -165,7 +165,7 @@ impl Thread {
         Ok(())
     }
 
-    /// What the instruction of an access does with values.
+    /// Handles the values of an access.
     fn access(&mut self, code: &Code, step: Step, needs: &mut Needs) -> Result<(), Lost> {
         let Some(site) = step.site else { return Ok(()) };
         let hides = self.lost || self.leaking > 0;
@@ -196,7 +196,7 @@ impl Thread {
         Ok(())
     }
 
-    /// It has read something, in this many events.
+    /// Handles a read, with this many events.
     fn read(&mut self, code: &Code, step: Step, first: u32, count: u32) {
         let Self { frames, decided, .. } = self;
         let small = u8::try_from(count).ok().filter(|count| (1..=MOST_EVENTS).contains(count));
@@ -209,7 +209,7 @@ impl Thread {
         }
     }
 
-    /// What the frames hold may do anything from now on.
+    /// Loses the thread: whatever its frames hold may decide from now on.
     fn lose(&mut self) {
         (self.lost, self.leaking) = (true, 0);
         for frame in self.frames.drain(..) {
@@ -220,14 +220,14 @@ impl Thread {
 }
 
 impl Frame {
-    /// Whether what an instruction reads is followed.
+    /// Returns true if the value that an instruction reads is followed.
     fn follows(&self, code: &Code, step: Step) -> bool {
         let is_here = self.followed && step.site.and_then(|site| code.site(site)) == Some((self.place, Some(self.at)));
         is_here
             && match self.action() {
                 Ok(Action::Read { bytes, .. }) => !step.writes && step.bytes == Some(bytes.into()),
                 Ok(Action::Update { bytes, .. }) => step.writes && step.bytes == Some(bytes.into()),
-                // Into what it writes next.
+                // It flows into what it writes next.
                 Ok(Action::Call { callee, .. }) => callee == Called::Copies,
                 _ => false,
             }

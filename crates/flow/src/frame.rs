@@ -1,4 +1,4 @@
-//! One activation of a function, which goes along with its instructions.
+//! One activation of a function, which follows its instructions.
 
 use crate::code::{Code, Place};
 use crate::routine::{Action, Called, NEXT, Routine, Source, Sources, Step};
@@ -6,41 +6,41 @@ use crate::set::{Decided, Set};
 use racehunter_ir::{BlockId, Function, InstructionId, Operand, Operation, Type};
 use std::rc::Rc;
 
-/// An activation that has reached an instruction, which is not done yet.
+/// An activation that has reached an instruction but not executed it yet.
 pub(crate) struct Frame {
     pub(crate) place: Place,
     pub(crate) routine: Rc<Routine>,
     /// The instruction.
     pub(crate) at: u32,
-    /// What the values of all instructions are made of, and for a local what its content is made of; then the
+    /// The reads that the values of all instructions depend on (for a local, those of its contents), followed by the
     /// parameters.
     pub(crate) values: Vec<Set>,
-    /// What the instruction has read so far.
+    /// The reads of the instruction so far.
     pub(crate) read: Set,
-    /// It was called by the instruction that the frame below has reached.
+    /// The instruction that the frame below has reached called it.
     pub(crate) has_caller: bool,
     /// Its instructions are followed.
     pub(crate) followed: bool,
 }
 
-/// The log and the code do not fit together.
+/// The log and the code do not match.
 pub(crate) struct Lost;
 
-/// Instructions between two records, at most.
+/// Maximum number of instructions between two records.
 const FURTHEST: u32 = 1_000_000;
 
 impl Frame {
-    /// The instruction. (The routine is that of the frame; code that continues for a while has it at hand.)
+    /// Returns the instruction. (The routine is that of the frame; callers that use it repeatedly pass it in.)
     fn now<'r>(&self, routine: &'r Routine) -> Result<&'r Step, Lost> {
         routine.steps.get(self.at as usize).ok_or(Lost)
     }
 
-    /// What the instruction does.
+    /// Returns what the instruction does.
     pub(crate) fn action(&self) -> Result<Action, Lost> {
         self.now(&self.routine).map(|step| step.action)
     }
 
-    /// What a value is made of.
+    /// Returns the reads that a value depends on.
     pub(crate) fn held(&self, source: Source) -> &Set {
         self.values.get(source.value()).unwrap_or(&Set::Empty)
     }
@@ -57,7 +57,7 @@ impl Frame {
         self.routine.sources(sources).iter().fold(Set::Empty, |set, &source| set.and(self.held(source), decided))
     }
 
-    /// The arguments of the call that it has reached, of a function of the program.
+    /// Returns the arguments of the call of a program function that it has reached.
     pub(crate) fn arguments(&self) -> &[Source] {
         match self.action() {
             Ok(Action::Call { operands, .. }) => self.routine.sources(operands),
@@ -65,7 +65,7 @@ impl Frame {
         }
     }
 
-    /// Goes on to an instruction, by what leads there without a choice.
+    /// Advances to an instruction that can be reached without a branch.
     pub(crate) fn go_to(&mut self, target: u32, decided: &mut Decided) -> Result<(), Lost> {
         let routine = &*Rc::clone(&self.routine);
         for _ in 0..FURTHEST {
@@ -77,8 +77,8 @@ impl Frame {
         Err(Lost)
     }
 
-    /// Continues to the call of a function of the program that is entered now. Returns false if another function,
-    /// which this activation has called, calls it.
+    /// Continues to the call of a program function that is entered now. Returns false if another function, which this
+    /// activation has called, calls it.
     pub(crate) fn go_to_call(
         &mut self,
         place: Place,
@@ -108,7 +108,7 @@ impl Frame {
         Err(Lost)
     }
 
-    /// Whether the next thing that the activation does is a call of this function, once the instruction is done.
+    /// Returns true if the activation will call this function next, once the instruction is done.
     fn leads_to_call(&self, routine: &Routine, place: Place) -> bool {
         let mut at = self.at;
         for number in 0..FURTHEST {
@@ -119,7 +119,7 @@ impl Frame {
                 Action::Call { then: NEXT, .. } => Some(at + 1),
                 Action::Call { then: block, .. } | Action::Jump(block) => routine.first(block),
                 Action::Branch { .. } | Action::Return(_) | Action::End(_) => None,
-                // Its event would have been there.
+                // Its event would be in the log.
                 _ if number > 0 && step.sited => None,
                 _ => Some(at + 1),
             };
@@ -129,7 +129,7 @@ impl Frame {
         false
     }
 
-    /// Does the instruction, which makes no choice and calls no function of the program.
+    /// Executes the instruction, which is neither a branch nor a call of a program function.
     fn step(&mut self, routine: &Routine, decided: &mut Decided) -> Result<(), Lost> {
         let result = match self.now(routine)?.action {
             Action::Unite(operands) => self.union(operands, decided),
@@ -188,7 +188,7 @@ impl Frame {
         self.at += 1;
     }
 
-    /// The call has ended with this result.
+    /// Handles the end of a call, with its result.
     pub(crate) fn go_past_call(&mut self, routine: &Routine, result: Set) -> Result<(), Lost> {
         let then = match self.now(routine)?.action {
             Action::Call { then, .. } => then,
@@ -203,7 +203,7 @@ impl Frame {
         }
     }
 
-    /// Chooses a branch, by the value on which the choice depends.
+    /// Takes a branch, by the value it depends on.
     pub(crate) fn branch(&mut self, code: &Code, value: u64, decided: &mut Decided) -> Result<(), Lost> {
         let block = match self.action()? {
             Action::Branch { condition, yes, no } => {
@@ -241,7 +241,7 @@ impl Frame {
         Ok(())
     }
 
-    /// Goes on where an exception is received, if the call says where.
+    /// Continues where an exception is received, if the call says where.
     pub(crate) fn unwind(&mut self, code: &Code) -> Result<bool, Lost> {
         let instruction = code.function(self.place).instructions.get(self.at as usize).ok_or(Lost)?;
         match instruction.operation {
@@ -254,7 +254,7 @@ impl Frame {
     }
 }
 
-/// Where a switch continues with a value.
+/// Returns where a switch continues with a value.
 fn case(function: &Function, at: u32, value: u64) -> Result<BlockId, Lost> {
     let instruction = function.instructions.get(at as usize).ok_or(Lost)?;
     let (Operation::Switch, [of, Operand::Block(default), cases @ ..]) =
@@ -275,7 +275,7 @@ fn case(function: &Function, at: u32, value: u64) -> Result<BlockId, Lost> {
     Ok(chosen)
 }
 
-/// Bits of an integer operand, if they are at most 64.
+/// Returns the bits of an integer operand, if they are at most 64.
 fn bits(function: &Function, operand: &Operand) -> Option<u32> {
     let ty = match operand {
         Operand::Instruction(InstructionId(id)) => function.instructions.get(*id as usize)?.ty,

@@ -1,24 +1,23 @@
-//! A function in the form in which it is followed: for each instruction, only what it does with the reads that values
-//! are made of.
+//! A function in the form in which it is followed: for each instruction, only its effect on the reads that values
+//! depend on.
 //!
-//! Instructions of the IR carry all information, and have their operands elsewhere in memory. Following visits
-//! millions of them, so what matters here is looked up once for each instruction, when its function is entered for
-//! the first time.
+//! Instructions of the IR carry all information, and have their operands elsewhere in memory. Following visits millions
+//! of them, so the relevant facts are looked up once for each instruction, when its function is first entered.
 
 use crate::code::{Callee, Code, Place, local_of};
 use racehunter_ir::{BinaryOperator, BlockId, Function, Instruction, InstructionId, Operand, Operation};
 
 /// A function that can be followed.
 pub(crate) struct Routine {
-    /// Its number among all that were made.
+    /// Its number among all routines.
     pub(crate) number: usize,
-    /// One for each instruction.
+    /// One step for each instruction.
     pub(crate) steps: Vec<Step>,
     blocks: Vec<Block>,
     sources: Vec<Source>,
     ways: Vec<Way>,
     moves: Vec<Move>,
-    /// Parameters that have a name.
+    /// Number of parameters with a name.
     parameters: usize,
     /// Functions of the program that it calls.
     callees: Vec<Place>,
@@ -33,26 +32,26 @@ pub(crate) struct Step {
     pub(crate) action: Action,
     /// Its block.
     block: u32,
-    /// It has a number: it is heard of.
+    /// It has a site number, so the log contains it.
     pub(crate) sited: bool,
 }
 
 impl Step {
-    /// Whether it calls code that is not known, which would have been said.
+    /// Returns true if it calls unknown code, which would have been announced.
     pub(crate) fn is_outside(&self) -> bool {
         self.sited && matches!(self.action, Action::Call { callee, .. } if !callee.is_own())
     }
 }
 
-/// A value of an activation: the result of an instruction, and behind those the parameters. Or something that is made of no
-/// read: constants, and addresses of locals.
+/// A value of an activation: the result of an instruction, or a parameter, which come after these. Or something that
+/// depends on no read: constants, and addresses of locals.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Source(u32);
 
 impl Source {
     const NOTHING: Self = Self(u32::MAX);
 
-    /// The number of the value.
+    /// Returns the number of the value.
     pub(crate) fn value(self) -> usize {
         self.0 as usize
     }
@@ -65,14 +64,14 @@ pub(crate) struct Sources {
     end: u32,
 }
 
-/// What an instruction does with reads.
+/// The effect of an instruction on reads.
 #[derive(Clone, Copy)]
 pub(crate) enum Action {
-    /// Its result is made of what all operands are made of.
+    /// Its result depends on everything that its operands depend on.
     Unite(Sources),
-    /// What its operands are made of decides.
+    /// The reads that its operands depend on decide.
     Decide(Sources),
-    /// Its value was given to it when its block was entered.
+    /// It got its value when its block was entered.
     Phi,
     /// An event that reads this many bytes.
     Read { address: Source, bytes: u32 },
@@ -84,30 +83,30 @@ pub(crate) enum Action {
     CompareExchange { address: Source, expected: Source, new: Source },
     /// Reads memory without an event: from this local, if only this activation writes it.
     Load { address: Source, local: Option<u32> },
-    /// Writes memory without an event: of this local, of which it may be all.
+    /// Writes memory without an event: to this local, possibly to all of it.
     Store { value: Source, address: Source, local: u32, whole: bool },
-    /// Writes memory without an event, wherever that is.
+    /// Writes memory without an event, anywhere.
     Leak { value: Source, address: Source },
-    /// Goes on at a block.
+    /// Continues at a block.
     Jump(u32),
     /// Continues at one of two blocks.
     Branch { condition: Source, yes: u32, no: u32 },
     /// Returns.
     Return(Source),
-    /// Goes on elsewhere in another way, or ends.
+    /// Continues elsewhere in another way, or ends.
     End(Sources),
     /// Calls a function: for functions of the program each argument is a source. Continues at a block, or with the
     /// [`NEXT`] instruction.
     Call { callee: Called, operands: Sources, then: u32 },
 }
 
-/// The instruction behind a call, instead of a block.
+/// Stands for the instruction after a call, instead of a block.
 pub(crate) const NEXT: u32 = u32::MAX;
 
-/// Who is called.
+/// The callee of a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Called {
-    /// One of several functions of the program, from a position in `callees` on.
+    /// One of several functions of the program, starting at a position in `callees`.
     Own {
         first: u32,
         count: u16,
@@ -136,7 +135,7 @@ struct Way {
     from: u32,
     /// Positions in `moves`.
     moves: (u32, u32),
-    /// A phi takes its value from another one of these that comes before it.
+    /// A phi takes its value from an earlier phi of the same block.
     twisted: bool,
 }
 
@@ -147,7 +146,7 @@ pub(crate) struct Move {
 }
 
 impl Action {
-    /// The operands of an instruction that may be an event without being one of the accesses above.
+    /// Returns the operands of an instruction that may be an event without being one of the accesses above.
     pub(crate) fn operands(self) -> Option<Sources> {
         match self {
             Self::Unite(operands) | Self::Decide(operands) | Self::Call { operands, .. } => Some(operands),
@@ -187,7 +186,7 @@ impl Routine {
         routine
     }
 
-    /// Values of an activation: results of instructions, and parameters.
+    /// Returns the values of an activation: results of instructions, and parameters.
     pub(crate) fn values(&self) -> usize {
         self.steps.len() + self.parameters
     }
@@ -209,7 +208,7 @@ impl Routine {
         }
     }
 
-    /// The operands that can be made of reads.
+    /// Returns the operands that can depend on reads.
     fn collect(&mut self, function: &Function, operands: &[Operand]) -> Sources {
         let begin = self.sources.len() as u32;
         for operand in operands {
@@ -297,7 +296,7 @@ impl Routine {
     fn call(&mut self, code: &Code, place: Place, call: &Instruction, operands: &[Operand]) -> Action {
         let function = code.function(place);
         let callee = match code.callee(place, call) {
-            // No program has this many functions of one name: some other function is meant.
+            // No program has this many functions of one name: it must be some other function.
             Callee::Own(places) if places.len() > usize::from(u16::MAX) => Called::Other,
             Callee::Own(places) => {
                 let first = self.callees.len() as u32;
@@ -349,19 +348,19 @@ impl Routine {
         self.blocks.push(Block { first, ways, has_phis: phis().next().is_some() });
     }
 
-    /// Whether a call can be one of this function.
+    /// Returns true if a call can be one of this function.
     pub(crate) fn calls(&self, called: Called, place: Place) -> bool {
         let Called::Own { first, count } = called else { return false };
         self.callees[first as usize..][..usize::from(count)].contains(&place)
     }
 
-    /// The first instruction of a block.
+    /// Returns the first instruction of a block.
     pub(crate) fn first(&self, block: u32) -> Option<u32> {
         self.blocks.get(block as usize).map(|block| block.first)
     }
 
-    /// What the phis of a block take when it is entered from where an instruction is, and whether all must be read
-    /// before any of them changes. `None` if it cannot be entered from there.
+    /// Returns where the phis of a block take their values from when it is entered from an instruction, and whether all
+    /// must be read before any of them changes. `None` if it cannot be entered from there.
     pub(crate) fn moves(&self, block: u32, from: u32) -> Option<(&[Move], bool)> {
         let block = self.blocks.get(block as usize)?;
         if !block.has_phis {
@@ -373,7 +372,7 @@ impl Routine {
     }
 }
 
-/// Whether this many bytes are all of a local.
+/// Returns true if this many bytes are all of a local.
 fn is_whole(local: &Instruction, bytes: u64) -> bool {
     let one = [Operand::Integer(1)];
     matches!(local.operation, Operation::Local { bytes: all } if all == bytes) && local.operands[..] == one

@@ -1,11 +1,10 @@
 //! Sets of reads.
 //!
-//! All that is done with them is done for every instruction of an execution, so the small ones, which almost all are, are
-//! plain values.
+//! These operations run for every instruction of an execution, so small sets, which are almost all, are plain values.
 
 use std::rc::Rc;
 
-/// Reads in one set, at most.
+/// Maximum number of reads in a set.
 const MOST: usize = 24;
 
 /// One execution of a load: a number of events of its thread, starting with the first one.
@@ -15,8 +14,8 @@ pub(crate) struct Read {
     pub(crate) count: u8,
 }
 
-/// The reads that a value is made of. Those that have decided need not be in it. (With the form of C, what is behind the
-/// tag is aligned, and copied at once.)
+/// The reads that a value depends on. Those that have decided may be missing. (With C layout, the data after the tag is
+/// aligned and copied at once.)
 #[derive(Clone, Debug, Default)]
 #[repr(u32)]
 pub(crate) enum Set {
@@ -30,19 +29,18 @@ pub(crate) enum Set {
         counts: [u8; 2],
         firsts: [u32; 2],
     },
-    /// In one piece of memory more than it takes, so that a set is no larger than two words.
+    /// Boxed twice, so that a set is no larger than two words.
     Many(Rc<Vec<Read>>),
 }
 
-/// The reads of a thread that have decided, that is, have had a say in what it did: nothing that is found out about them
-/// later adds to that.
+/// The reads of a thread that have decided, that is, have influenced what it did: later uses of them add nothing.
 #[derive(Default)]
 pub(crate) struct Decided {
-    /// Those that are new: the first event of each, and how many it has.
+    /// The new ones: the first event of each, and the number of its events.
     pub(crate) new: Vec<(u32, u32)>,
-    /// All of them that ever were in a set, by their first event: a bit each.
+    /// All reads that were ever in a set and have decided, by their first event: one bit each.
     known: Vec<u64>,
-    /// For unions.
+    /// Scratch space for unions.
     union: Vec<Read>,
 }
 
@@ -63,7 +61,7 @@ impl Decided {
 }
 
 impl Set {
-    /// One read, which has at least one event.
+    /// Returns a set of one read, which has at least one event.
     pub(crate) fn of(Read { first, count }: Read) -> Self {
         Self::One { first, count }
     }
@@ -90,7 +88,7 @@ impl Set {
         (0..self.len()).map_while(|at| self.get(at))
     }
 
-    /// The reads that have not decided yet.
+    /// Returns the reads that have not decided yet.
     pub(crate) fn reads(&self, decided: &Decided) -> impl Iterator<Item = Read> {
         self.all().filter(|&read| !decided.contains(read))
     }
@@ -104,7 +102,7 @@ impl Set {
         }
     }
 
-    /// The union with another set. When it has too many reads, they are given out as such that decide, and it is empty.
+    /// Returns the union with another set. If it has too many reads, they all decide, and it is empty.
     pub(crate) fn and(self, other: &Self, decided: &mut Decided) -> Self {
         match (&self, other) {
             (_, Self::Empty) => return self,
@@ -134,7 +132,7 @@ impl Set {
         set
     }
 
-    /// All reads of the set have decided; those that had not before are given out.
+    /// Makes all reads of the set decide.
     pub(crate) fn decide(&self, decided: &mut Decided) {
         for read in self.all() {
             if !decided.contains(read) {

@@ -1,4 +1,4 @@
-//! Tar archives with plain files in them, as far as bundles need them.
+//! Tar archives of plain files, as far as bundles need them.
 
 /// Length of a block.
 const BLOCK: usize = 512;
@@ -12,11 +12,11 @@ pub(crate) struct Member {
     pub(crate) name: String,
     /// Its permissions.
     pub(crate) mode: u32,
-    /// What is in it.
+    /// Its contents.
     pub(crate) bytes: Vec<u8>,
 }
 
-/// An archive of these files. Files whose name or size does not fit are left out.
+/// Returns an archive of these files. Files whose name or size does not fit are left out.
 pub(crate) fn write(members: &[Member]) -> Vec<u8> {
     let mut out = Vec::new();
     for member in members.iter().filter(|member| member.name.len() < 100 && member.bytes.len() <= LARGEST) {
@@ -36,7 +36,7 @@ fn header(member: &Member) -> [u8; BLOCK] {
     put(108, "0000000");
     put(116, "0000000");
     put(124, &format!("{:011o}", member.bytes.len()));
-    // No time: the same finding makes the same bundle.
+    // No time stamp: the same finding makes the same bundle.
     put(136, "00000000000");
     put(148, "        ");
     put(156, "0");
@@ -46,7 +46,7 @@ fn header(member: &Member) -> [u8; BLOCK] {
     header
 }
 
-/// The plain files of an archive, or nothing when it is damaged.
+/// Returns the plain files of an archive, or nothing if it is damaged.
 pub(crate) fn read(mut bytes: &[u8]) -> Option<Vec<Member>> {
     let mut members = Vec::new();
     loop {
@@ -72,7 +72,7 @@ pub(crate) fn read(mut bytes: &[u8]) -> Option<Vec<Member>> {
     }
 }
 
-/// An octal number, up to what ends it.
+/// Returns an octal number, up to its terminator.
 fn number(field: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(field).ok()?.trim_matches([' ', '\0']);
     u64::from_str_radix(text, 8).ok()

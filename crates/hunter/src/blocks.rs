@@ -10,7 +10,7 @@ use racehunter_finding::{Finding, Schedule};
 use racehunter_launch::Processes;
 use racehunter_log::{Access, Entry};
 
-/// The schedule of a plan, up to an event; what follows is left out.
+/// Returns the schedule of a plan up to an event.
 pub(crate) fn schedule(plan: &Plan, last: u64) -> Schedule {
     let switches = stored_switches(&plan.switches);
     Schedule { switches, spurious: false, stop_after: Some(last + 1), ..Schedule::default() }
@@ -22,7 +22,7 @@ pub(crate) fn run(processes: &mut Processes, finding: &Finding) -> Result<Option
     Ok(processes.run(&[plan])?.pop())
 }
 
-/// Whether an execution shows such a finding, whose sites have the numbers of their events.
+/// Returns true if an execution shows such a finding, whose sites have the numbers of their events.
 pub(crate) fn shows(execution: &Execution, finding: &Finding) -> bool {
     let accesses: Option<Vec<(Entry<'_>, Access)>> = finding
         .sites

@@ -14,10 +14,10 @@ use tempfile::TempDir;
 
 /// Version of the format.
 const VERSION: u32 = 1;
-/// How the name of a bundle ends.
+/// The file extension of bundles.
 pub const EXTENSION: &str = "rhbundle";
 
-/// What a bundle says about itself.
+/// The description in a bundle.
 #[derive(Debug, Serialize, Deserialize)]
 struct Description {
     version: u32,
@@ -25,14 +25,14 @@ struct Description {
     architecture: String,
     /// The version of RaceHunter that made it.
     made_by: String,
-    /// The sources that are in it: their names in the finding, and in the archive.
+    /// The sources in it: their names in the finding, and in the archive.
     sources: Vec<(String, String)>,
 }
 
-/// Puts a finding, the program at `program`, and what it needs into one archive.
+/// Packs a finding, the program at `program`, and their files into one archive.
 ///
 /// # Errors
-/// When a file cannot be read, or the input is not that with which it was found.
+/// If a file cannot be read, or the input is not the one with which it was found.
 pub fn pack(stored: &Stored, program: &Path) -> Result<Vec<u8>, Error> {
     let read = |path: &Path| files::read(path).map_err(Error::file("read", path));
     let mut members = vec![Member { name: "program".to_owned(), mode: 0o755, bytes: read(program)? }];
@@ -44,8 +44,8 @@ pub fn pack(stored: &Stored, program: &Path) -> Result<Vec<u8>, Error> {
     }
     let mut sources = Vec::new();
     for source in &stored.sources {
-        // A missing source is no obstacle. A file that does not look like source code is never packed, even if the finding
-        // names it.
+        // A missing source is not an error. A file that does not look like source code is never packed, even if the
+        // finding names it.
         let path = Path::new(&source.file);
         let Some(bytes) = files::read(path).ok().filter(|_| is_source(path)) else { continue };
         let base = source.file.rsplit('/').next().unwrap_or_default();
@@ -65,7 +65,7 @@ pub fn pack(stored: &Stored, program: &Path) -> Result<Vec<u8>, Error> {
     Ok(archive::write(&members))
 }
 
-/// A bundle that was taken apart. Its files disappear with it.
+/// An unpacked bundle. Its files disappear with it.
 pub struct Unpacked {
     /// The finding; its program and input are those of the bundle.
     pub stored: Stored,
@@ -75,17 +75,17 @@ pub struct Unpacked {
 }
 
 impl Unpacked {
-    /// Where its files are.
+    /// Returns the directory of its files.
     #[must_use]
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
 }
 
-/// Takes a bundle apart, in a directory of its own.
+/// Unpacks a bundle into a directory of its own.
 ///
 /// # Errors
-/// When it is damaged, or its program is for another machine.
+/// If it is damaged, or its program is for another machine.
 pub fn unpack(path: &Path) -> Result<Unpacked, Error> {
     let bytes = files::read(path).map_err(Error::file("read", path))?;
     let not_one = |why: &str| Error::Bundle { path: path.to_path_buf(), why: why.to_owned() };

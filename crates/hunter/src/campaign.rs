@@ -1,8 +1,8 @@
 //! Campaigns on disk: `.racehunter/campaigns/NAME-HASH.rhc`. `hunt --resume` continues from such a file, and `merge` joins several.
 //!
-//! A file is one line of JSON, which says what campaign it is and what came of it so far, and then the state of the
-//! search. Each new version is written to a temporary file that then replaces the old one, so a complete file exists at any
-//! moment.
+//! A file is one line of JSON, which identifies the campaign and has its results so far, followed by the state of the
+//! search. Each new version is written to a temporary file that then replaces the old one, so a complete file exists at
+//! any moment.
 
 use crate::world::World;
 use crate::{Clock, Error, Hunt, Subject, digest, files};
@@ -16,15 +16,15 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Bytes of the line that says what campaign it is, at most.
+/// Maximum length of the first line in bytes.
 const MOST: u64 = 1 << 30;
-/// How the names of files end that are being written.
+/// The ending of file names that are being written.
 const UNFINISHED: &str = ".unfinished";
-/// Version of these files. Version 2 divides searches by `racehunter_log::History`: parts of different versions would not add up to
-/// the whole. Version 3 knows the world of a campaign, and has a checksum.
+/// Version of these files. Version 2 divides searches by `racehunter_log::History`: parts of different versions would
+/// not add up to the whole. Version 3 contains the world of a campaign, and a checksum.
 const VERSION: u32 = 3;
 
-/// What campaign it is: everything that decides which schedules are run.
+/// The identity of a campaign: everything that decides which schedules are run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// The program.
@@ -36,24 +36,24 @@ pub struct Identity {
     /// The command that is started when it listens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// Options of the hunt, as they would be written.
+    /// Options of the hunt, as on the command line.
     pub options: Vec<String>,
 }
 
 impl Identity {
-    /// The campaign of a program with these options.
+    /// Returns the campaign of a program with these options.
     pub(crate) fn new(subject: &Subject, options: Vec<String>) -> Self {
         let Subject { path, arguments, input, client } = subject.clone();
         Self { program: path, arguments, input, client, options }
     }
 
-    /// The program, as it is run.
+    /// Returns the program to run.
     pub(crate) fn subject(&self) -> Subject {
         let Self { program, arguments, input, client, .. } = self.clone();
         Subject { path: program, arguments, input, client }
     }
 
-    /// A number for the campaign and one of its parts.
+    /// Returns a hash of the campaign and one of its parts.
     fn number(&self, part: Part) -> u64 {
         let part = part.to_string();
         let input = self.input.as_deref().map_or(&b""[..], |input| input.as_os_str().as_bytes());
@@ -68,17 +68,17 @@ impl Identity {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Kept {
     version: u32,
-    /// What campaign it is.
+    /// Its identity.
     pub identity: Identity,
-    /// What the program was when it began: one that was built again is another one.
+    /// The identity of the program when the campaign began: a rebuilt program is a different one.
     pub build: String,
-    /// What the program depends on besides: environment, input, libraries.
+    /// What else the program depends on: environment, input, libraries.
     world: World,
     /// Which part of the campaign, as `K/N`.
     pub part: String,
     /// The words of the command line, after `hunt`.
     pub words: Vec<String>,
-    /// Time that it took so far.
+    /// The time it took so far.
     pub elapsed: Duration,
     /// The ids of the findings so far, in order.
     pub findings: Vec<String>,
@@ -88,7 +88,7 @@ pub struct Kept {
     pub bounds: Vec<Bound>,
     /// What was explored.
     pub coverage: Coverage,
-    /// What finished stages guarantee: bound, words, whether nothing is left, whether it is for the part alone.
+    /// Guarantees of finished stages: bound, words, whether nothing is left, whether it covers only this part.
     pub claims: Vec<(Option<u32>, String, bool, bool)>,
     /// Sites that are points because memory is shared there.
     pub sites: Vec<u32>,
@@ -99,12 +99,12 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// What differs between the worlds of two parts.
+    /// Returns what differs between the worlds of two parts.
     pub(crate) fn world_differs(&self, other: &Self) -> Option<String> {
         self.world.difference(&other.world)
     }
 
-    /// What finished stages guarantee.
+    /// Returns the guarantees of finished stages.
     pub fn claims(&self) -> Vec<Claim> {
         let claim = |(bound, words, everything, divided): &(Option<u32>, String, bool, bool)| Claim {
             bound: *bound,
@@ -115,7 +115,7 @@ impl Kept {
         self.claims.iter().map(claim).collect()
     }
 
-    /// Which part of the campaign.
+    /// Returns the part of the campaign.
     pub fn part(&self) -> Part {
         self.part.parse().unwrap_or_default()
     }
@@ -132,12 +132,12 @@ pub(crate) struct Reported {
     pub bounds: Vec<Bound>,
 }
 
-/// The directory of the campaigns.
+/// Returns the directory of the campaigns.
 pub fn directory(out: &Path) -> PathBuf {
     out.join("campaigns")
 }
 
-/// Writes the state of a hunt every now and then.
+/// Saves the state of a hunt from time to time.
 pub(crate) struct Keeper {
     path: PathBuf,
     identity: Identity,
@@ -146,23 +146,23 @@ pub(crate) struct Keeper {
     part: Part,
     words: Vec<String>,
     clock: Clock,
-    /// When this run of the command began, and how long earlier ones took.
+    /// When this run of the command began, and the duration of earlier ones.
     began: Instant,
     before: Duration,
-    /// When it was last written, and how long that took.
+    /// When it was last saved, and how long that took.
     last: Instant,
     took: Duration,
-    /// Whether the user was warned that it cannot be written.
+    /// True if the user was warned that it cannot be saved.
     has_warned: bool,
 }
 
-/// Time between two writings, at least. A hunt that is killed loses no more than that.
+/// Minimum time between two saves. A hunt that is killed loses no more than that.
 const EVERY: Duration = Duration::from_secs(2);
-/// Writing takes at most one part in this many of the time.
+/// Saving takes at most one part in this many of the time.
 const SHARE: u32 = 10;
 
 impl Keeper {
-    /// The keeper of a campaign that begins now.
+    /// Returns the keeper of a campaign that begins now.
     pub(crate) fn new(hunt: &Hunt<'_>, identity: Identity, build: &str, world: World, clock: Clock) -> Self {
         let part = hunt.budget.part;
         let name = identity.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -173,17 +173,17 @@ impl Keeper {
         Self { path, identity, build, world, part, words, clock, began, before, last, took, has_warned: false }
     }
 
-    /// An execution has loaded a library.
+    /// Adds a library that an execution has loaded.
     pub(crate) fn add_library(&mut self, path: &Path) {
         self.world.add_library(path);
     }
 
-    /// Time that the campaign took so far.
+    /// Returns the time that the campaign took so far.
     pub(crate) fn elapsed(&self) -> Duration {
         self.before + self.clock.since(self.began)
     }
 
-    /// What is kept of this campaign, and the state of its search behind it.
+    /// Opens the file of this campaign; the state of its search follows.
     pub(crate) fn open(&mut self) -> Result<(Kept, BufReader<File>), Error> {
         let program = self.identity.program.clone();
         let Some((kept, state)) = self.find()? else {
@@ -200,7 +200,8 @@ impl Keeper {
         Ok((kept, state))
     }
 
-    /// The file of this campaign. Earlier versions gave it another name, so what is in the others counts too.
+    /// Returns the file of this campaign. Earlier versions named it differently, so the contents of other files count
+    /// too.
     fn find(&self) -> Result<Option<(Kept, BufReader<File>)>, Error> {
         if self.path.exists() {
             return read(&self.path).map(Some);
@@ -211,7 +212,7 @@ impl Keeper {
         Ok(others.filter_map(|path| read(&path).ok()).find(|(kept, _)| is_it(kept)))
     }
 
-    /// Removes what a run of the command left behind that was killed while it wrote.
+    /// Removes the files of a run that was killed while it saved.
     fn tidy(&self) {
         let (Some(directory), Some(stem)) = (self.path.parent(), self.path.file_stem()) else { return };
         let stem = stem.to_string_lossy();
@@ -224,12 +225,12 @@ impl Keeper {
         }
     }
 
-    /// When it is time to write again.
+    /// Returns when the next save is due.
     pub(crate) fn due(&self) -> Instant {
         self.last + EVERY.max(self.took * SHARE)
     }
 
-    /// Writes the campaign. Returns why it cannot be written, the first time: that is no reason to stop.
+    /// Saves the campaign. If this fails, returns the reason the first time; the hunt continues.
     pub(crate) fn save(
         &mut self,
         campaign: &Campaign<'_>,
@@ -283,7 +284,7 @@ impl Keeper {
             campaign.save(&mut out)?;
             out.flush()?;
             drop(out);
-            // It gets its name only when it is whole on the disk, so that not even a loss of power leaves half of it.
+            // It gets its name only when it is completely on disk, so that even a power failure leaves no partial file.
             file.sync_data()
         };
         put(file.as_file_mut()).map_err(Error::file("write", &self.path))?;
@@ -309,7 +310,7 @@ fn claimed(summary: &Summary) -> Claimed {
     }
 }
 
-/// What a line begins with: the digest of what follows it.
+/// The start of a line, followed by the digest of the rest.
 const CHECKSUM: &str = "{\"checksum\":\"";
 
 fn first_line(kept: &Kept) -> serde_json::Result<Vec<u8>> {
@@ -319,7 +320,7 @@ fn first_line(kept: &Kept) -> serde_json::Result<Vec<u8>> {
     Ok([start.as_bytes(), rest, b"\n"].concat())
 }
 
-/// Whether the first line of a file is as it was written.
+/// Returns true if the first line of a file is intact.
 fn is_whole(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(CHECKSUM.as_bytes()) else { return false };
     let (Some(sum), Some(content)) = (rest.get(..64), rest.get(66..)) else { return false };
@@ -329,7 +330,7 @@ fn is_whole(line: &[u8]) -> bool {
 /// Reads a file up to the state of the search.
 ///
 /// # Errors
-/// When it cannot be read, or was written by another version.
+/// If it cannot be read, or was written by another version.
 pub fn read(path: &Path) -> Result<(Kept, BufReader<File>), Error> {
     let mut file = BufReader::new(files::open(path).map_err(Error::file("read", path))?);
     let mut line = Vec::new();
@@ -346,10 +347,10 @@ pub fn read(path: &Path) -> Result<(Kept, BufReader<File>), Error> {
     Ok((serde_json::from_value(value).map_err(damaged)?, file))
 }
 
-/// The campaigns in a directory, the one that was written last at the end.
+/// Returns the campaigns in a directory, the most recently saved one last.
 ///
 /// # Errors
-/// When there is no directory of campaigns.
+/// If there is no directory of campaigns.
 pub fn all(out: &Path) -> Result<Vec<PathBuf>, Error> {
     files::check_out(out)?;
     let directory = directory(out);
@@ -362,7 +363,7 @@ pub fn all(out: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(paths.into_iter().map(|(_, path)| path).collect())
 }
 
-/// The words of a command line after `hunt`, without the one that asks to resume.
+/// Returns the words of a command line after `hunt`, without `--resume`.
 #[must_use]
 pub fn words(line: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut options = true;
@@ -375,7 +376,7 @@ pub fn words(line: impl IntoIterator<Item = String>) -> Vec<String> {
         .collect()
 }
 
-/// The words of the last campaign, with `more` added: what comes later counts.
+/// Returns the words of the last campaign, followed by `more`, which override them.
 ///
 /// # Errors
 /// If the campaign does not exist or cannot be read.

@@ -1,4 +1,4 @@
-//! Findings with the same cause: one bug may show at many places.
+//! Findings with the same cause: one bug can show at many places.
 
 use racehunter_finding::{Finding, Frame, Kind, Site};
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 pub(crate) struct Causes(HashMap<Vec<String>, String>);
 
 impl Causes {
-    /// Takes a finding in. If one with the same cause was taken in before, it is a variant of that one.
+    /// Adds a finding. If an earlier one has the same cause, it becomes a variant of that one.
     pub(crate) fn add(&mut self, finding: &mut Finding) {
         finding.variant_of = None;
         // A suppressed finding has no variants: they would be overlooked.
@@ -20,8 +20,8 @@ impl Causes {
     }
 }
 
-/// What findings with the same cause have in common: the memory and where it is freed, the variable of a race, the locks of
-/// a cycle. Nothing when that is not known well enough.
+/// Returns what findings with the same cause have in common: the memory and where it is freed, the variable of a race,
+/// the locks of a cycle. Returns nothing if too little is known.
 fn cause(finding: &Finding) -> Option<Vec<String>> {
     let kind = finding.kind.name().to_owned();
     let object = finding.object.as_ref();
@@ -63,7 +63,7 @@ fn allocation(frame: &Frame) -> String {
     format!("{}:{}", frame.file, frame.line)
 }
 
-/// The name of a variable without the numbers of elements.
+/// Returns the name of a variable without array indices.
 fn variable(name: &str) -> String {
     let mut out = String::new();
     let mut is_inside = false;

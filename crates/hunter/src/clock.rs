@@ -3,29 +3,29 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Tells the time. The command passes in the clock of the system; tests pass in one that they set.
+/// A source of the time. The command passes in the system's clock; tests pass in one that they set.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Instant + Send + Sync>);
 
 impl Clock {
-    /// A clock that asks this function.
+    /// Returns a clock that calls this function.
     pub fn new(now: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }
 
-    /// The time now.
+    /// Returns the time now.
     #[must_use]
     pub fn now(&self) -> Instant {
         (self.0)()
     }
 
-    /// The time since then.
+    /// Returns the time since then.
     #[must_use]
     pub fn since(&self, then: Instant) -> Duration {
         self.now().saturating_duration_since(then)
     }
 
-    /// The time until then; nothing when that has passed.
+    /// Returns the time until then; zero if it has passed.
     #[must_use]
     pub fn until(&self, then: Instant) -> Duration {
         then.saturating_duration_since(self.now())

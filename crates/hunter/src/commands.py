@@ -1,7 +1,7 @@
-"""Commands of `racehunter replay ID --gdb`: gdb's side of a schedule that is followed.
+"""Commands of `racehunter replay ID --gdb`: gdb's side of following a schedule.
 
 The runtime in the program counts events (memory accesses and synchronisation). It calls `rh_debug_stop` just before
-the event whose number is in `RH_STOP_AT`, and `rh_debug_end` before an end that it brings about itself.
+the event whose number is in `RH_STOP_AT`, and `rh_debug_end` before it ends the execution itself.
 """
 
 import json
@@ -12,7 +12,7 @@ import gdb
 NEVER = (1 << 64) - 1
 
 
-# Where the variables of the runtime are. Found in `main`: inside the runtime, gdb would read the names as Rust.
+# The addresses of the runtime's variables. Looked up in `main`: inside the runtime, gdb would read the names as Rust.
 ADDRESSES = {}
 
 
@@ -25,14 +25,14 @@ def set_word(name, value):
 
 
 class Session:
-    """What is known of the finding, and where the execution is."""
+    """The finding, and the current position of the execution."""
 
     def __init__(self):
         with open(os.environ["RACEHUNTER_GDB_SESSION"], encoding="utf-8") as file:
             self.finding = json.load(file)
         self.stopped = None
         self.ended = False
-        # The numbers of threads by gdb's, as far as they have told theirs: the runtime has helpers in between.
+        # Thread numbers by gdb's numbers, as far as they are known: the runtime has helper threads in between.
         self.numbers = {1: 0}
 
     def name(self, thread):
@@ -42,31 +42,31 @@ class Session:
         return f"T{thread} {names[thread]}".strip() if thread < len(names) else f"T{thread}"
 
     def learn(self, thread, number):
-        """A thread has told its number in the schedule."""
+        """Notes the number of a thread in the schedule."""
         self.numbers[thread.num] = number
         self.name_threads()
 
     def of(self, thread):
-        """A thread by the name that the report has for it."""
+        """Returns the name that the report has for a thread."""
         number = self.numbers.get(thread.num)
         return f"thread {thread.num}" if number is None else self.name(number)
 
     def name_threads(self):
-        """Lets `info threads` use the names of the report."""
+        """Makes `info threads` use the names of the report."""
         for thread in gdb.selected_inferior().threads():
             thread.name = self.of(thread)
 
     def now(self):
-        """The number of the event that is happening, or has happened last."""
+        """Returns the number of the event that is happening, or happened last."""
         if gdb.selected_inferior().pid == 0:
             raise gdb.GdbError("The program does not run.")
         return (word("RH_HORIZON") - word("RH_BUDGET")) % (NEVER + 1)
 
     def run_to(self, event, why, place=None):
-        """Goes on until the event is about to happen, and then to a place that its thread comes to after it."""
+        """Continues until the event is about to happen, and then to a place that its thread reaches after it."""
         if self.ended:
             raise gdb.GdbError("The execution has ended.")
-        # The one that it stands before now has a number already.
+        # The event before which it stands now already has a number.
         if event <= self.now():
             raise gdb.GdbError("The execution is beyond that: quit, and replay it again.")
         set_word("RH_STOP_AT", event)
@@ -83,7 +83,7 @@ class Session:
         gdb.execute("frame")
 
     def tell_other_stop(self):
-        """Something else came first: a breakpoint of the user's, a signal, the end."""
+        """Handles a stop for another reason: a breakpoint of the user, a signal, the end."""
         if gdb.selected_inferior().pid != 0:
             set_word("RH_STOP_AT", NEVER)
             if self.ended:
@@ -107,7 +107,7 @@ def is_ours(frame):
 
 
 def users_frame():
-    """The innermost frame of the program itself, and the one that it called."""
+    """Returns the innermost frame of the program itself, and the one that it called."""
     frame, inner = gdb.newest_frame(), None
     while frame is not None and frame.is_valid():
         sal = frame.find_sal()
@@ -118,7 +118,7 @@ def users_frame():
 
 
 class WithoutRuntime:
-    """Backtraces of the program without the runtime that holds its threads; `bt -no-filters` has all of it."""
+    """Hides the frames of the runtime in backtraces; `bt -no-filters` shows them."""
 
     def __init__(self):
         self.name = "racehunter"
@@ -131,7 +131,7 @@ class WithoutRuntime:
 
 
 def leave_hook():
-    """From the runtime to where the user is: just before an access, or inside a call such as pthread_mutex_lock."""
+    """Moves from the runtime to the user's code: just before an access, or inside a call such as pthread_mutex_lock."""
     frame, inner = users_frame()
     if frame is None:
         return
@@ -147,7 +147,7 @@ def leave_hook():
 
 
 def go_to(place):
-    """Goes on in this thread to a line, if it is not there."""
+    """Continues in this thread to a line, if it is not there yet."""
     sal = gdb.selected_frame().find_sal()
     if sal.symtab is not None and f"{sal.symtab.filename}:{sal.line}" == place:
         return
@@ -157,7 +157,7 @@ def go_to(place):
 
 
 class Stop(gdb.Breakpoint):
-    """The event that was asked for."""
+    """The requested event."""
 
     def __init__(self):
         super().__init__("rh_debug_stop", internal=True)
@@ -183,14 +183,14 @@ class End(gdb.Breakpoint):
 
 
 class Prefix(gdb.Command):
-    """The schedule that is followed: racehunter next-switch, racing, goto EVENT, where, threads."""
+    """Follow the schedule: racehunter next-switch, racing, goto EVENT, where, threads."""
 
     def __init__(self):
         super().__init__("racehunter", gdb.COMMAND_RUNNING, prefix=True)
 
 
 class NextSwitch(gdb.Command):
-    """Go on to the next switch of the schedule: the new thread is about to do its first step."""
+    """Continue to the next switch of the schedule: the new thread is about to take its first step."""
 
     def __init__(self):
         super().__init__("racehunter next-switch", gdb.COMMAND_RUNNING)
@@ -205,7 +205,7 @@ class NextSwitch(gdb.Command):
 
 
 class Racing(gdb.Command):
-    """Go on to the next of the accesses that the finding is about; if it is about none, to where it shows."""
+    """Continue to the next access involved in the finding; if there is none, to where the finding shows."""
 
     def __init__(self):
         super().__init__("racehunter racing", gdb.COMMAND_RUNNING)
@@ -224,7 +224,7 @@ class Racing(gdb.Command):
 
 
 class Goto(gdb.Command):
-    """Go on to the event with a number: racehunter goto 17."""
+    """Continue to the event with a number: racehunter goto 17."""
 
     def __init__(self):
         super().__init__("racehunter goto", gdb.COMMAND_RUNNING)
@@ -238,7 +238,7 @@ class Goto(gdb.Command):
 
 
 class Where(gdb.Command):
-    """Say which event is next, and what the schedule has in store."""
+    """Show which event is next, and what the schedule does then."""
 
     def __init__(self):
         super().__init__("racehunter where", gdb.COMMAND_STATUS)
@@ -253,7 +253,7 @@ class Where(gdb.Command):
 
 
 class Threads(gdb.Command):
-    """Say where in the program each thread is; `thread N` goes there."""
+    """Show where in the program each thread is; `thread N` goes there."""
 
     def __init__(self):
         super().__init__("racehunter threads", gdb.COMMAND_STATUS)
@@ -277,7 +277,7 @@ class Threads(gdb.Command):
 
 
 class Run(gdb.Command):
-    """Another execution would not follow the schedule: it can be followed once."""
+    """Refuses `run`: another execution would not follow the schedule."""
 
     def __init__(self, name):
         super().__init__(name, gdb.COMMAND_RUNNING)
@@ -305,7 +305,7 @@ for setting in (
     "python print-stack message",
 ):
     gdb.execute("set " + setting, to_string=True)
-# The runtime's own signal; and threads that it makes are not those of the C library's list.
+# The runtime's own signal. Threads that it creates are not in the C library's list.
 gdb.execute("handle SIG32 nostop noprint pass", to_string=True)
 gdb.execute("set auto-load libthread-db off", to_string=True)
 Stop()

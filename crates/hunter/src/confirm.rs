@@ -1,4 +1,4 @@
-//! Predictions, tried on the program.
+//! Trying predictions on the program.
 
 use crate::predictions::{finding, in_words};
 use crate::{Error, Event, Hunter, Observer, Warning, blocks, store};
@@ -12,18 +12,18 @@ use racehunter_trace::recording::{Recording, Schedule};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-/// Events of the run that finds out where threads share memory, at most.
+/// Maximum number of events of the run that finds shared memory.
 const MONITORED: u64 = 4_000_000;
 
-/// How often the schedule that breaks a block is run.
+/// Number of runs of a schedule that breaks a block.
 const REPLAYS: u32 = 5;
 
-/// What became of a prediction.
+/// The result of trying a prediction.
 #[derive(Debug)]
 pub enum Tried {
     /// The program did what was predicted, and these findings are new. The list is empty if another prediction led to the same ones.
     Shown(Vec<Finding>),
-    /// It did not, and why; and findings that showed instead, and were not reported before.
+    /// It did not, for this reason; with new findings that showed instead.
     NotShown(NotShown, Vec<Finding>),
 }
 
@@ -31,22 +31,22 @@ pub enum Tried {
 pub struct Confirmer<'a> {
     hunter: &'a mut Hunter,
     out: &'a Path,
-    /// What was reported.
+    /// The ids of reported findings.
     ids: HashSet<String>,
-    /// Bugs that were explained, so that none is explained twice, and whether every replay showed them.
+    /// Explained bugs, so that none is explained twice, and whether every replay showed them.
     explained: HashMap<Bug, bool>,
     /// Executions of predictions.
     pub executions: u64,
-    /// Those of them that did not follow their schedule.
+    /// Number of these executions that did not follow their schedule.
     pub diverged: u64,
 }
 
 impl Hunter {
-    /// Prepares to try predictions: findings are made simpler by looking among the schedules that switch where memory is
-    /// shared, so that has to be known. Findings are kept in `out`.
+    /// Prepares to try predictions. Minimisation searches schedules that switch where memory is shared, so this must be
+    /// known first. Findings are stored in `out`.
     ///
     /// # Errors
-    /// When nothing can be executed.
+    /// If nothing can be executed.
     pub fn confirm<'a>(&'a mut self, out: &'a Path) -> Result<Confirmer<'a>, Error> {
         self.find_points(Plan { max_events: MONITORED, ..Plan::default() })?;
         let (ids, explained) = (HashSet::new(), HashMap::new());
@@ -55,11 +55,10 @@ impl Hunter {
 }
 
 impl Confirmer<'_> {
-    /// Carries a prediction out. What shows on the way, whatever it is, is a finding like those of a hunt: minimised,
-    /// replayed, stored.
+    /// Tries a prediction. Every bug that shows is a finding like those of a hunt: minimised, replayed, stored.
     ///
     /// # Errors
-    /// When nothing can be executed.
+    /// If nothing can be executed.
     pub fn try_on(
         &mut self,
         index: &Index<'_>,
@@ -81,7 +80,7 @@ impl Confirmer<'_> {
                 }
                 Tried::NotShown(reason, findings) => {
                     others.extend(findings);
-                    // The first reason is the more telling one.
+                    // The first reason is the more informative one.
                     first = first.or(Some(reason));
                 }
             }
@@ -89,7 +88,7 @@ impl Confirmer<'_> {
         Ok(Tried::NotShown(first.unwrap_or(NotShown::Nothing), others))
     }
 
-    /// Carries out what breaks a block, as often as everything else is replayed.
+    /// Tries a schedule that breaks a block, as often as other findings are replayed.
     fn try_block(
         &mut self,
         index: &Index<'_>,
@@ -129,7 +128,7 @@ impl Confirmer<'_> {
         Ok(Tried::Shown(if is_new { vec![finding] } else { Vec::new() }))
     }
 
-    /// What an execution says about the prediction that it was to show.
+    /// Returns what an execution says about its prediction.
     fn look(
         &mut self,
         recording: &Recording,
@@ -161,7 +160,7 @@ impl Confirmer<'_> {
         Ok(Tried::NotShown(reason, findings))
     }
 
-    /// The new findings of an execution. A bug that replays do not show is not one.
+    /// Returns the new findings of an execution. A bug that no replay shows does not count.
     fn findings(&mut self, execution: &Execution, observer: &mut dyn Observer) -> Result<Vec<Finding>, Error> {
         let repeat = execution.repeat();
         let mut findings = Vec::new();
@@ -180,7 +179,7 @@ impl Confirmer<'_> {
         Ok(findings)
     }
 
-    /// Stores a finding. One that cannot be stored is a finding all the same.
+    /// Stores a finding. A finding that cannot be stored still counts.
     fn save(&self, finding: &mut Finding, observer: &mut dyn Observer) {
         if let Err(error) = store::save(self.out, &self.hunter.stored(finding.clone())) {
             finding.notes.push(messages::not_kept(&finding.id));
@@ -189,7 +188,7 @@ impl Confirmer<'_> {
     }
 }
 
-/// Where the program stopped following, in terms of the trace.
+/// Returns where the program left the schedule, in terms of the trace.
 fn divergence(recording: &Recording, schedule: &Schedule, at: u64) -> NotShown {
     let trace = &recording.trace;
     let instead_of = schedule.event_at(at).map(|event| {

@@ -1,7 +1,7 @@
 //! `racehunter replay ID --gdb`: the program under gdb, while it follows the schedule of a finding.
 //!
-//! gdb starts the program; the runtime in it finds the plan in the memory that gdb has inherited from here, and follows
-//! it. What gdb needs to know of the finding is in a file beside the findings; the commands are in `commands.py`.
+//! gdb starts the program. Its runtime finds the plan in the memory that gdb inherits from this process, and follows
+//! it. A file beside the findings has what gdb needs to know about the finding; the commands are in `commands.py`.
 
 use crate::shell::quote;
 use crate::{Error, Stored, files};
@@ -15,17 +15,17 @@ use std::process::{Command, ExitStatus};
 
 const COMMANDS: &str = include_str!("commands.py");
 
-/// What the commands know of a finding.
+/// What the commands know about a finding.
 #[derive(Serialize)]
 struct Session<'a> {
     message: String,
-    /// The functions that threads start with, in order of creation.
+    /// The functions in which threads start, in order of creation.
     threads: Vec<&'a str>,
-    /// Event, the thread that is left, the thread that goes on.
+    /// Event, the thread that is switched away from, the thread that continues.
     switches: Vec<(u64, u32, u32)>,
-    /// Event, what it is, and where: what is freed is freed after the event of that number.
+    /// Event, operation and place. Memory is freed after the event of that number.
     racing: Vec<(u64, String, Option<String>)>,
-    /// What threads wait for in the end.
+    /// What threads wait for at the end.
     waits: Vec<String>,
 }
 
@@ -40,12 +40,12 @@ impl<'a> Session<'a> {
             let place = (site.access == "free" && site.line > 0).then(|| format!("{}:{}", site.file, site.line));
             (site.event, format!("{what} in {}", site.function), place)
         });
-        // Other kinds show at the end, which is a place of its own.
+        // Findings of other kinds show at the end, which is a separate place.
         let is_event = |(event, ..): &(u64, String, _)| *event > 0 && finding.kind.is_about_memory();
         let mut racing: Vec<_> = sites.filter(is_event).collect();
         racing.sort();
         racing.dedup_by_key(|(event, ..)| *event);
-        // As the report calls them, and the commands.
+        // The names that the report and the commands use.
         let name = |path: &str| match finding.threads.iter().position(|thread| thread.path == path) {
             Some(0) => "main".to_owned(),
             Some(number) => format!("T{number} {}", finding.threads[number].entry).trim_end().to_owned(),
@@ -66,11 +66,11 @@ impl<'a> Session<'a> {
 
 /// How the program is run under gdb.
 pub struct Debugging<'a> {
-    /// Where findings are kept.
+    /// Directory of the findings.
     pub out: &'a Path,
-    /// What threads are meanwhile.
+    /// How the threads of the program run.
     pub backend: Backend,
-    /// What the execution shares with everything else.
+    /// What the execution shares with the rest of the machine.
     pub shared: Shared,
     /// Iterations of an in-process loop before the one that is replayed.
     pub preparatory: u32,
@@ -81,7 +81,7 @@ pub struct Debugging<'a> {
 /// Starts gdb and waits for its end. `finding` is as the last replay showed it.
 ///
 /// # Errors
-/// When gdb cannot be started, or a file that it needs cannot be written.
+/// If gdb cannot be started, or a file that it needs cannot be written.
 pub fn debug_replay(stored: &Stored, finding: &Finding, how: &Debugging<'_>) -> Result<ExitStatus, Error> {
     let directory = how.out.join("gdb");
     files::check_out(how.out)?;
@@ -89,7 +89,7 @@ pub fn debug_replay(stored: &Stored, finding: &Finding, how: &Debugging<'_>) -> 
     let directory = directory.canonicalize().map_err(Error::file("write to", &directory))?;
     let (script, session) = (directory.join("commands.py"), directory.join(format!("{}.json", finding.id)));
     files::write(&script, COMMANDS.as_bytes())?;
-    // It is shown on a terminal.
+    // It is printed to a terminal.
     let finding = &cleaned(finding);
     files::write(&session, &serde_json::to_vec_pretty(&Session::new(finding))?)?;
     let mut words: Vec<String> = stored.arguments.iter().map(|word| quote(word)).collect();

@@ -4,7 +4,7 @@ use racehunter_explore::{Endings, Outcome, Summary, THREADS};
 use racehunter_finding::{Failure, Limit, Unclear, Unfinished};
 use racehunter_launch::Limits;
 
-/// All reasons; `seen` failures were not confirmed.
+/// Returns all reasons; `seen` is the number of failures that were not confirmed.
 pub(crate) fn unclear(summary: &Summary, limits: Limits, seen: usize) -> Vec<Unclear> {
     let Endings { completed, lost, .. } = &summary.endings;
     let mut reasons = Vec::new();
@@ -31,7 +31,7 @@ pub(crate) fn unclear(summary: &Summary, limits: Limits, seen: usize) -> Vec<Unc
     reasons
 }
 
-/// What became of executions that did not complete.
+/// Returns why executions did not complete.
 fn unfinished(summary: &Summary, limits: Limits) -> Vec<Unfinished> {
     let of = summary.counts.executions;
     let Endings { limits: stopped, lost, .. } = &summary.endings;
@@ -53,7 +53,7 @@ fn unfinished(summary: &Summary, limits: Limits) -> Vec<Unfinished> {
     all
 }
 
-/// How an execution failed that showed a bug.
+/// Returns how an execution failed.
 pub(crate) fn failure(outcome: &Outcome) -> Failure {
     match outcome {
         Outcome::Crashed { signal, fault } => {

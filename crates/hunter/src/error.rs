@@ -1,4 +1,4 @@
-//! Everything that can go wrong, and what to do about it.
+//! Errors, and what to do about them.
 
 use racehunter_analyses::Technique;
 use racehunter_compile::CompileError;
@@ -9,20 +9,20 @@ use racehunter_symbols::SymbolsError;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why something could not be done.
+/// Why something failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file or directory could not be used.
     #[error("cannot {action} `{}`", path.display())]
     File {
-        /// What was to be done with it: `read`, `write`, `create`.
+        /// The operation: `read`, `write`, `create`.
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         source: io::Error,
     },
-    /// The default directory was prepared by somebody else.
+    /// The default directory belongs to somebody else.
     #[error("`{}` {what}, and is not used", path.display())]
     Untrusted {
         /// The directory.
@@ -36,7 +36,7 @@ pub enum Error {
     /// A file to be written is a symbolic link.
     #[error("`{}` is a symbolic link, and nothing is written through one", .0.display())]
     LinkedFile(PathBuf),
-    /// A file is not what its name says.
+    /// A file does not have the format that its name suggests.
     #[error("`{}` is not a {what}", path.display())]
     Damaged {
         /// The file.
@@ -57,7 +57,7 @@ pub enum Error {
     OtherFinding {
         /// The file.
         path: PathBuf,
-        /// What it has.
+        /// The id in it.
         id: String,
     },
     /// There is no directory of findings.
@@ -65,7 +65,7 @@ pub enum Error {
     NoFindings {
         /// Where they were looked for.
         out: PathBuf,
-        /// Why none was found.
+        /// The reason.
         source: io::Error,
     },
     /// No finding has an id that begins like this.
@@ -89,16 +89,16 @@ pub enum Error {
     NoCampaigns {
         /// Where they were looked for.
         out: PathBuf,
-        /// Why none was found.
+        /// The reason.
         source: io::Error,
     },
     /// The directory of campaigns is empty.
     #[error("there are no campaigns in `{}`", .0.display())]
     EmptyCampaigns(PathBuf),
-    /// There is no last campaign to go on with.
+    /// There is no last campaign to resume.
     #[error("there is no campaign in `{}`", .0.display())]
     NoLastCampaign(PathBuf),
-    /// There is no campaign to go on with.
+    /// There is no such campaign to resume.
     #[error("there is no campaign of `{}` with these options in `{}`", program.display(), path.display())]
     NoSuchCampaign {
         /// The program.
@@ -106,18 +106,18 @@ pub enum Error {
         /// The file that it would have.
         path: PathBuf,
     },
-    /// The program of a campaign is not the same any more.
+    /// The program of a campaign was rebuilt.
     #[error("`{}` is not the program that the campaign began with", .0.display())]
     CampaignRebuilt(PathBuf),
-    /// The program of a campaign is the same, but what it finds around it is not.
-    #[error("`{}` cannot go on where it stopped: {what}", program.display())]
+    /// The program of a campaign is the same, but its environment is not.
+    #[error("`{}` cannot continue where it stopped: {what}", program.display())]
     WorldChanged {
         /// The program.
         program: PathBuf,
         /// What has changed.
         what: String,
     },
-    /// The program of a finding is not the same any more.
+    /// The program of a finding was rebuilt.
     #[error("`{}` is not the program in which `{id}` was found", program.display())]
     FindingRebuilt {
         /// The program.
@@ -125,23 +125,23 @@ pub enum Error {
         /// The finding.
         id: String,
     },
-    /// The program of a finding is nowhere to be found.
-    #[error("`{}`, in which `{id}` was found, is not there any more", program.display())]
+    /// The program of a finding cannot be found.
+    #[error("`{}`, in which `{id}` was found, no longer exists", program.display())]
     ProgramGone {
         /// The program.
         program: PathBuf,
         /// The finding.
         id: String,
     },
-    /// The input of a program is not the one with which a finding was made.
+    /// The program's input is not the one with which a finding was made.
     #[error("`{}` has changed since the finding was made", .0.display())]
     InputChanged(PathBuf),
-    /// A file is not a bundle that can be used here.
+    /// A file cannot be used as a bundle here.
     #[error("`{}` cannot be used as a bundle: {why}", path.display())]
     Bundle {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         why: String,
     },
     /// The state of a campaign cannot be used.
@@ -155,33 +155,33 @@ pub enum Error {
         /// What differs.
         what: String,
     },
-    /// There is nothing of this name.
+    /// The file does not exist.
     #[error("`{}` does not exist", .0.display())]
     Missing(PathBuf),
-    /// A directory where a program is wanted.
+    /// A directory was given instead of a program.
     #[error("`{}` is a directory, not a program or source file", .0.display())]
     Directory(PathBuf),
-    /// A directory where sources are wanted.
+    /// A directory was given instead of sources.
     #[error("`{}` is a directory; name the sources of a program, or the program", .0.display())]
     DirectoryOfSources(PathBuf),
-    /// Options of the compiler for something that is not compiled.
+    /// Compiler options were given for something that is not compiled.
     #[error("--cflags is for source files, and `{}` is not one", .0.display())]
     NotASource(PathBuf),
-    /// Options of the compiler that no shell would read.
+    /// Compiler options with unbalanced quotes.
     #[error("--cflags `{0}` has a quotation mark or backslash without its counterpart")]
     Quotation(String),
-    /// A program that cannot be hunted in.
+    /// A program that cannot be hunted.
     #[error("{message}")]
     NotHuntable {
-        /// Why not.
+        /// The reason.
         message: String,
         /// What to do.
         help: Option<String>,
     },
-    /// A source that the compiler refuses; it has said why.
+    /// A source that the compiler rejects; the compiler has printed the reason.
     #[error("`{}` does not compile", .0.display())]
     DoesNotCompile(PathBuf),
-    /// Something that was to be made for a scan was not.
+    /// A scan could not create something it needs.
     #[error("{0}")]
     Scan(String),
     /// A technique whose work cannot be divided.
@@ -193,15 +193,15 @@ pub enum Error {
     /// Free-running executions in parts.
     #[error("executions that run freely cannot be divided")]
     FreeAndDivided,
-    /// An execution that ran freely was lost.
+    /// A free-running execution was lost.
     #[error("`{}`: {why}", program.display())]
     LostFreely {
         /// The program.
         program: PathBuf,
-        /// What became of it.
+        /// The reason.
         why: String,
     },
-    /// The schedule of a finding does not show it.
+    /// The schedule of a finding no longer shows it.
     #[error("the schedule of `{0}` does not show it")]
     NotShown(String),
     /// Descriptions of library functions that cannot be used.
@@ -258,19 +258,19 @@ pub enum Error {
 }
 
 impl Error {
-    /// An error about a file.
+    /// Returns an error about a file.
     pub(crate) fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();
         move |source| Self::File { action, path, source }
     }
 
-    /// The error with its causes, in one line.
+    /// Returns the error with its causes, in one line.
     #[must_use]
     pub fn chain(&self) -> String {
         chain(self)
     }
 
-    /// What to do about it, where there is something to say.
+    /// Returns what to do about it, if there is any advice.
     #[must_use]
     pub fn help(&self) -> Option<String> {
         let help = match self {
@@ -278,17 +278,17 @@ impl Error {
             Self::CampaignVersion(_) => "hunt without --resume",
             Self::NoLastCampaign(_) => "start one: racehunter hunt PROGRAM",
             Self::NoSuchCampaign { .. } => {
-                "start it without --resume; `racehunter hunt --resume` alone goes on with the last one"
+                "start it without --resume; `racehunter hunt --resume` alone continues the last one"
             }
-            Self::CampaignRebuilt(_) => "it was built again since; hunt it without --resume",
-            Self::WorldChanged { .. } => "make it as it was when the hunt began, or hunt without --resume",
+            Self::CampaignRebuilt(_) => "it was rebuilt since; hunt it without --resume",
+            Self::WorldChanged { .. } => "restore it as it was when the hunt began, or hunt without --resume",
             Self::FindingRebuilt { .. } => {
-                "it was built again since; hunt it again, or name the program of then: --program PATH"
+                "it was rebuilt since; hunt it again, or name the old program: --program PATH"
             }
             Self::ProgramGone { .. } => "name it: --program PATH",
             Self::InputChanged(_) => "with another input the schedule may not show it; restore the file, or hunt again",
             Self::Bundle { .. } => "a bundle is made by `racehunter bundle ID`, for machines of the same kind",
-            Self::OtherCampaign { .. } => "give each campaign a directory of its own by --out",
+            Self::OtherCampaign { .. } => "give each campaign its own directory with --out",
             Self::Undividable(_) => "hunt without --partition, or divide another analysis, such as context-bound",
             Self::NeedsControl(_) => return Some(format!("with --free-running there are {}", free_names())),
             Self::FreeAndDivided => "hunt without --partition",
@@ -302,13 +302,13 @@ impl Error {
     }
 }
 
-/// An error with its causes, in one line.
+/// Returns an error with its causes, in one line.
 fn chain(error: &dyn std::error::Error) -> String {
     let causes = error.source().map_or_else(String::new, |cause| format!(": {}", chain(cause)));
     format!("{error}{causes}")
 }
 
-/// The techniques that need no control, besides `auto`, which is one of them then.
+/// Returns the techniques that need no control, besides `auto`, which then stands for one of them.
 fn free_names() -> String {
     let free = |technique: &Technique| technique.runs_freely() && *technique != Technique::Auto;
     Technique::ALL.into_iter().filter(free).map(Technique::name).collect::<Vec<_>>().join(" and ")

@@ -1,4 +1,4 @@
-//! The figures that the paper on watchpoints gives for a verification.
+//! The figures of a verification that the paper on watchpoints gives.
 
 use crate::{Clock, Error};
 use racehunter_explore::{Executor as _, Observe, Plan, figures};
@@ -6,10 +6,10 @@ use racehunter_finding::Figures;
 use racehunter_launch::Processes;
 use std::time::Duration;
 
-/// Events of an execution that is measured, at most: every one of them takes a record.
+/// Maximum number of events of a measured execution: each of them takes a record.
 const MONITORED: u64 = 1_000_000;
 
-/// Measures two executions: one that nothing is looked for in, and one of which everything is logged.
+/// Measures two executions: one without any detection, and one that logs everything.
 pub(crate) fn measure(processes: &mut Processes, clock: &Clock) -> Result<Figures, Error> {
     let plain = Plan { detect_races: false, max_events: MONITORED, ..Plan::default() };
     let began = clock.now();
@@ -20,12 +20,12 @@ pub(crate) fn measure(processes: &mut Processes, clock: &Clock) -> Result<Figure
     Ok(Figures { plain_us, ..measured })
 }
 
-/// A time in microseconds.
+/// Returns a time in microseconds.
 pub(crate) fn microseconds(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// The most memory that this process had, in KiB; 0 when the system does not tell.
+/// Returns the peak memory of this process in KiB; 0 if the system does not say.
 pub(crate) fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,4 +1,4 @@
-//! What a hunt does with the bugs that its campaign shows: each is explained, stored and reported once.
+//! Explains, stores and reports each bug of a campaign once.
 
 use crate::campaign::{Kept, Reported};
 use crate::causes::Causes;
@@ -37,29 +37,29 @@ pub(crate) struct Findings<'a> {
     world: World,
     /// The campaign began in an earlier run of the command.
     is_resumed: bool,
-    /// The ids of all findings, confirmed or not, and the files that each is in.
+    /// The ids of all findings, confirmed or not, and the files in which each was found.
     ids: HashMap<String, Vec<String>>,
     reported: Reported,
     trouble: Option<Error>,
     /// Findings that count: confirmed and not suppressed.
     counted: usize,
-    /// Failing exit statuses whose findings are reported when the hunt ends.
+    /// Failing exit statuses whose findings are reported at the end of the hunt.
     late: Vec<(i32, Stored)>,
-    /// Bugs that are explained in the end, because explaining has had its share of the time.
+    /// Bugs that are explained at the end, because explaining has used up its share of the time.
     waiting: Vec<Found>,
     pace: Pace,
-    /// How the execution failed that looked whether there is anything to explore.
+    /// How the first execution, which checks whether there is anything to explore, failed.
     failed_at_first: Option<Failure>,
     /// The user was warned that findings cannot be stored.
     has_warned: bool,
-    /// Which of them have the same cause.
+    /// Findings with the same cause.
     causes: Causes,
-    /// Executions so far. What is found before the first one, while points are looked for, does not end the hunt yet.
+    /// Executions so far. A finding before the first one, while points are collected, does not end the hunt yet.
     executions: u64,
 }
 
 impl<'a> Findings<'a> {
-    /// No findings yet; and what executes the program.
+    /// Creates an empty set of findings for the program that an executor runs.
     pub(crate) fn of(
         hunter: &'a mut Hunter,
         hunt: &'a Hunt<'_>,
@@ -99,14 +99,14 @@ impl<'a> Findings<'a> {
         (processes, findings)
     }
 
-    /// How the execution ended that looked whether there is anything to explore.
+    /// Notes how the execution ended that checks whether there is anything to explore.
     pub(crate) fn set_first(&mut self, first: Option<&Execution>) {
         let fails = |outcome: &Outcome| matches!(outcome, Outcome::Exited(status) if !self.allowed.contains(*status));
         let failed = first.filter(|first| !first.bugs().is_empty() || fails(&first.outcome));
         self.failed_at_first = failed.map(|first| doubts::failure(&first.outcome));
     }
 
-    /// The campaign made progress.
+    /// Notes the progress of the campaign.
     pub(crate) fn note(&mut self, progress: Progress) {
         match progress {
             Progress::Execution { number, waiting, remaining } => {
@@ -125,39 +125,39 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// The campaign found a bug: it is explained now, or later.
+    /// Takes a bug of the campaign, and explains it now or later.
     pub(crate) fn take(&mut self, found: &Found, executor: &mut dyn Executor) {
         if !self.pace.explains_now() || !self.report_late(found, self.waiting.len(), executor) {
             self.waiting.push(found.clone());
         }
     }
 
-    /// Whether the first finding that counts is there.
+    /// Returns true if there is a finding that counts.
     pub(crate) fn has_first(&self) -> bool {
         self.counted > 0 && self.executions > 0
     }
 
-    /// Whether it is time to stop exploring.
+    /// Returns true if it is time to stop exploring.
     pub(crate) fn is_over(&self) -> bool {
         self.pace.is_over(self.waiting.len())
     }
 
-    /// Whether the user wants to end.
+    /// Returns true if the user has interrupted the hunt.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// What was reported so far.
+    /// Returns what was reported so far.
     pub(crate) fn reported(&self) -> &Reported {
         &self.reported
     }
 
-    /// The bugs that have had to wait.
+    /// Returns the bugs that wait to be explained.
     pub(crate) fn take_waiting(&mut self) -> Vec<Found> {
         std::mem::take(&mut self.waiting)
     }
 
-    /// Explains, stores and reports a bug; `waiting` is the number of bugs that wait. Returns false when time ran out.
+    /// Explains, stores and reports a bug; `waiting` is the number of bugs that wait. Returns false if time ran out.
     pub(crate) fn report_late(&mut self, found: &Found, waiting: usize, executor: &mut dyn Executor) -> bool {
         if self.pace.is_at_its_end() {
             return false;
@@ -192,13 +192,13 @@ impl<'a> Findings<'a> {
         })
     }
 
-    /// Takes a finding in. One that looks like another in the source is not reported again.
+    /// Adds a finding. One that looks like another in the source is not reported again.
     fn add(&mut self, found: &Found, mut finding: Finding) {
         if let Some(files) = self.ids.get(&finding.id) {
             if are_same(files, &files_of(&finding)) {
                 return;
             }
-            // The same lines of different files with the same name.
+            // Different files with the same name can have the same lines.
             let places: Vec<String> = std::iter::once(finding.id.clone()).chain(files_of(&finding)).collect();
             finding.id = fingerprint(finding.kind, &places);
             if self.ids.contains_key(&finding.id) {
@@ -215,13 +215,13 @@ impl<'a> Findings<'a> {
         let preemptions = finding.preemptions;
         let stored = self.keep(finding);
         match &found.bug {
-            // Whether all schedules end like that is known in the end.
+            // Whether all schedules end like this is known only at the end.
             Bug::ExitStatus(status) if preemptions == 0 => self.late.push((*status, stored)),
             _ => self.show(&stored.finding),
         }
     }
 
-    /// Goes on where the hunt was, and reports again what it has reported.
+    /// Continues a hunt, and repeats what it has already reported.
     pub(crate) fn recall(&mut self, kept: Kept) {
         self.is_resumed = true;
         for bound in kept.bounds {
@@ -249,7 +249,7 @@ impl<'a> Findings<'a> {
         self.reported.unconfirmed = kept.unconfirmed;
     }
 
-    /// What was explored, in the terms of the source.
+    /// Returns what was explored, in the terms of the source.
     pub(crate) fn coverage(&mut self, summary: &Summary, executor: &dyn Executor) -> Coverage {
         add_libraries(self.symbols, executor);
         let mut coverage = summary.coverage.clone();
@@ -280,7 +280,7 @@ impl<'a> Findings<'a> {
         coverage
     }
 
-    /// Counts and stores a finding. One that cannot be stored is a finding all the same.
+    /// Counts and stores a finding. A finding that cannot be stored still counts.
     fn keep(&mut self, mut finding: Finding) -> Stored {
         self.ids.insert(finding.id.clone(), files_of(&finding));
         self.suppressions.apply(&mut finding);
@@ -302,7 +302,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// The state of the hunt cannot be stored.
+    /// Warns that the state of the hunt cannot be stored.
     pub(crate) fn warn_about_campaign(&mut self, error: &Error) {
         self.observer.notice(Event::Warning(Warning::CampaignNotKept(error)));
     }
@@ -311,8 +311,8 @@ impl<'a> Findings<'a> {
         self.observer.notice(Event::Finding { finding, is_old: false });
     }
 
-    /// Reports what has had to wait for the end: exit statuses, when it is known whether all schedules are like that, and
-    /// what no replay has confirmed. Returns how many findings count.
+    /// Reports what had to wait for the end: exit statuses, once it is known whether all schedules have them, and
+    /// findings that no replay has confirmed. Returns how many findings count.
     pub(crate) fn finish(mut self, endings: &Endings) -> Result<usize, Error> {
         for (status, mut stored) in std::mem::take(&mut self.late) {
             if endings.always(status) {
@@ -330,7 +330,7 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// The files of the places of a finding, by their names: which of two accesses comes first depends on the schedule.
+/// Returns the files of a finding's places, sorted by name: which of two accesses comes first depends on the schedule.
 fn files_of(finding: &Finding) -> Vec<String> {
     let mut files: Vec<String> = finding.sites.iter().map(|site| site.file.clone()).collect();
     files.sort_by(|one, other| (sources::name(one), one).cmp(&(sources::name(other), other)));

@@ -1,4 +1,4 @@
-//! Hunting: a campaign over a program, and what becomes of the bugs that it shows.
+//! Hunting: runs a campaign over a program, and handles the bugs that it shows.
 
 use crate::campaign::{Identity, Keeper};
 use crate::figures::{self, measure};
@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What is hunted for, and how.
+/// The parameters of a hunt.
 pub struct Hunt<'a> {
     /// The name of the program, as the user knows it.
     pub name: &'a Path,
@@ -25,29 +25,29 @@ pub struct Hunt<'a> {
     pub options: Options,
     /// Count arrays, structures and heap blocks as one variable each.
     pub whole_objects: bool,
-    /// Whether an execution is monitored first: the techniques that provoke pairs of accesses report figures about it.
+    /// True if an execution is monitored first: techniques that provoke pairs of accesses report figures about it.
     pub provokes_pairs: bool,
-    /// How much is explored, and at which points.
+    /// How much to explore, and at which points.
     pub budget: Budget,
     /// Time for the whole hunt.
     pub time: Option<Duration>,
-    /// When it began.
+    /// When the hunt began.
     pub began: Instant,
-    /// Where findings and the state of the hunt are kept.
+    /// Directory for findings and the state of the hunt.
     pub out: &'a Path,
-    /// The options that decide which schedules are run, as they would be written.
+    /// The options that decide which schedules are run, as on the command line.
     pub settings: Vec<String>,
     /// The words of the command line, from which the hunt can be started again.
     pub words: Vec<String>,
     /// What the program inherits from the command.
     pub surroundings: Surroundings,
-    /// Go on with a hunt that ended early.
+    /// Resume a hunt that ended early.
     pub resume: bool,
     /// Findings that do not count.
     pub suppressions: &'a Suppressions,
 }
 
-/// What came of a hunt.
+/// The result of a hunt.
 #[derive(Debug)]
 pub enum Outcome {
     /// There was nothing to explore.
@@ -65,26 +65,26 @@ pub struct NothingToExplore {
     pub last_line: String,
 }
 
-/// The sum of a hunt.
+/// The results of a hunt.
 #[derive(Debug)]
 pub struct Hunted {
     /// What was explored.
     pub coverage: Coverage,
-    /// Time that the hunt took, earlier runs of the same campaign included.
+    /// Duration of the hunt, including earlier runs of the same campaign.
     pub elapsed: Duration,
     /// Findings that count: confirmed and not suppressed.
     pub counted: usize,
 }
 
-/// Events after which a program without a second thread is taken for one that will create it.
+/// Number of events after which a program is assumed to create a second thread later.
 const LOOK: u64 = 4_000_000;
 
 impl Hunt<'_> {
-    /// Refuses combinations that make no sense: dividing what cannot be divided, or running threads freely although the
-    /// technique needs their schedule.
+    /// Refuses combinations that make no sense: dividing a technique that cannot be divided, or running threads freely
+    /// although the technique needs their schedule.
     ///
     /// # Errors
-    /// When that is asked for.
+    /// If that is asked for.
     pub fn check(technique: Technique, free_running: bool, part: Part) -> Result<(), Error> {
         if !part.is_whole() && !technique.divides() {
             return Err(Error::Undividable(technique));
@@ -103,7 +103,8 @@ impl Hunter {
     /// Hunts.
     ///
     /// # Errors
-    /// When nothing can be executed, or a campaign cannot be resumed. What was found until then was observed.
+    /// If nothing can be executed, or a campaign cannot be resumed. The observer has seen all findings until
+    /// then.
     pub fn hunt(&mut self, hunt: &Hunt<'_>, observer: &mut dyn Observer) -> Result<Outcome, Error> {
         let suppressions = hunt.suppressions;
         let mut budget = hunt.budget;
@@ -121,13 +122,13 @@ impl Hunter {
         };
         figures.iter().for_each(|figures| observer.notice(Event::Monitored(figures)));
         observer.notice(Event::Searching);
-        // The first finding that counts ends the hunt, and only suppressions tell whether one counts.
+        // The first finding that counts ends the hunt, and only suppressions decide whether one counts.
         let stop_on_first = budget.stop_on_first && !suppressions.is_empty();
         budget.stop_on_first &= suppressions.is_empty();
         let identity = Identity::new(&self.subject, hunt.settings.clone());
         let build = self.identity().to_owned();
         let mut world = self.world(&hunt.surroundings);
-        // Threads that run freely do not do the same twice.
+        // Free-running threads do not repeat an execution.
         first.iter().filter(|_| !hunt.options.free_running).for_each(|first| world.set_first(first));
         let clock = self.clock.clone();
         let mut keeper = Keeper::new(hunt, identity, &build, world.clone(), clock.clone());
@@ -143,7 +144,7 @@ impl Hunter {
         };
         let mut watcher = Collector(&findings);
         let mut campaign = Campaign::new(portfolio, budget, &mut watcher);
-        // What an execution leaves behind, others may find: a file, say.
+        // Other executions may find what an execution leaves behind, such as a file.
         first.iter().for_each(|first| campaign.has_seen(first));
         if hunt.resume {
             let (kept, mut state) = keeper.open()?;
@@ -188,7 +189,7 @@ impl Hunter {
         Ok(Outcome::Hunted(Box::new(Hunted { coverage, elapsed, counted })))
     }
 
-    /// Looks whether there is anything to explore.
+    /// Checks whether there is anything to explore.
     fn first_execution(&mut self, hunt: &Hunt<'_>) -> Result<Option<Execution>, Error> {
         let Budget { detect_races, infer_races, .. } = hunt.budget;
         let free = hunt.options.free_running;
@@ -201,7 +202,7 @@ impl Hunter {
         }
     }
 
-    /// What the program finds besides its arguments.
+    /// Returns what the program depends on besides its arguments.
     pub(crate) fn world(&self, surroundings: &Surroundings) -> World {
         let mut world = World::new(surroundings, &self.subject.path, self.subject.input.as_deref());
         for mapping in self.processes.mappings().iter().filter(|mapping| mapping.path != self.subject.path) {
@@ -210,14 +211,14 @@ impl Hunter {
         world
     }
 
-    /// The globals of the program, as wholes.
+    /// Returns the program's globals as whole objects.
     fn objects(&self) -> Objects {
         let load_address = self.processes.load_address();
         Objects::new(self.symbols.globals().map(|global| global.start + load_address..global.end + load_address))
     }
 }
 
-/// Collects what a campaign finds, for others to read at the same time.
+/// Collects the findings of a campaign, while others can read them.
 struct Collector<'f, 'a>(&'f RefCell<Findings<'a>>);
 
 impl Watcher for Collector<'_, '_> {
@@ -230,7 +231,7 @@ impl Watcher for Collector<'_, '_> {
     }
 }
 
-/// Tells from one execution whether there is nothing to explore. A failure is never nothing: the hunt reports it.
+/// Decides from one execution whether there is nothing to explore. A failure is always reported by the hunt.
 fn nothing_to_explore(first: &Execution) -> Option<NothingToExplore> {
     let Ending::Exited(status) = first.outcome else { return None };
     let output = String::from_utf8_lossy(&first.output);

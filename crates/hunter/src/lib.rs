@@ -1,8 +1,9 @@
-//! The work behind the command: to hunt in a program, replay a finding, record an execution, try predictions, and scan code.
+//! The work behind the command: hunts a program, replays findings, records executions, tries predictions, and scans
+//! code.
 //!
-//! A [`Hunter`] is a program under control, with everything that is needed to explain what it shows. What happens on the way
-//! goes to an [`Observer`] as typed [`Event`]s; results are returned as data. This crate writes nothing to a terminal, reads
-//! neither arguments nor environment, and asks a [`Clock`] that it is given for the time. Words for users are in `report`.
+//! A [`Hunter`] is a program under control, with everything needed to explain its bugs. An [`Observer`] gets progress
+//! as typed [`Event`]s; results are returned as data. This crate writes nothing to a terminal, reads neither arguments
+//! nor environment, and takes the time from a [`Clock`] that the caller passes in. The wording is in `report`.
 //!
 //! Start at [`Hunter::open`], then [`Hunter::hunt`].
 #![forbid(unsafe_code)]

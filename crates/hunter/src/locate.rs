@@ -1,19 +1,20 @@
-//! Where the program of a finding is now.
+//! Finds the program of a finding.
 
 use crate::{Error, Stored};
 use racehunter_symbols::inspect;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// Directories below each other that are searched.
+/// Maximum depth of directories to search.
 const DEPTH: usize = 6;
-/// Files that are examined, at most: the search is a convenience, and must be quick.
+/// Maximum number of files to examine: the search is a convenience, and must be quick.
 const MOST: usize = 4_000;
 
-/// The program of a finding, by its identity: where it was, or else somewhere below `around`, which are searched in order.
+/// Returns the program of a finding, by its identity: where it was, or else below one of the directories `around`, in
+/// order.
 ///
 /// # Errors
-/// When no file has the identity.
+/// If no file has the identity.
 pub fn program(stored: &Stored, around: &[PathBuf]) -> Result<PathBuf, Error> {
     if is_it(&stored.program, &stored.identity) {
         return Ok(stored.program.clone());
@@ -34,10 +35,10 @@ pub fn program(stored: &Stored, around: &[PathBuf]) -> Result<PathBuf, Error> {
     })
 }
 
-/// The program that the user names, if it is that of the finding.
+/// Returns the program that the user names, if it is that of the finding.
 ///
 /// # Errors
-/// When it does not exist, or is another one.
+/// If it does not exist, or is a different program.
 pub fn named(stored: &Stored, path: &Path) -> Result<PathBuf, Error> {
     if !path.exists() {
         return Err(Error::Missing(path.to_path_buf()));
@@ -48,7 +49,7 @@ pub fn named(stored: &Stored, path: &Path) -> Result<PathBuf, Error> {
     path.canonicalize().map_err(Error::file("find", path))
 }
 
-/// Whether the program of a finding is still there, and was built again.
+/// Returns true if the program of a finding still exists but was rebuilt.
 #[must_use]
 pub fn was_rebuilt(stored: &Stored) -> bool {
     inspect(&stored.program).is_ok_and(|binary| binary.identity != stored.identity)
@@ -58,7 +59,7 @@ fn is_it(path: &Path, identity: &str) -> bool {
     path.is_file() && inspect(path).is_ok_and(|binary| binary.identity == identity)
 }
 
-/// Files that can be executed, without following links.
+/// Collects executable files, without following links.
 fn collect(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(directory) else { return };
     let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();

@@ -1,4 +1,4 @@
-//! `racehunter merge`: the parts of a divided campaign become one.
+//! `racehunter merge`: joins the parts of a divided campaign.
 
 mod ranked;
 
@@ -15,24 +15,24 @@ use std::time::Duration;
 
 /// The parts of a campaign.
 pub struct Parts {
-    /// By their numbers, each with its directory.
+    /// The parts by number, each with its directory.
     pub parts: BTreeMap<u32, (PathBuf, Kept)>,
-    /// How many there should be.
+    /// The number of parts there should be.
     pub of: u32,
 }
 
-/// What all parts together have come to.
+/// The results of all parts together.
 pub struct Merged {
     /// The findings, in the order in which they were found.
     pub findings: Vec<Stored>,
     /// What was explored.
     pub coverage: Coverage,
-    /// Time of the part that took longest.
+    /// Duration of the longest part.
     pub elapsed: Duration,
 }
 
 impl Merged {
-    /// Findings that count: confirmed and not suppressed.
+    /// Returns the number of findings that count: confirmed and not suppressed.
     #[must_use]
     pub fn counted(&self) -> usize {
         self.findings.iter().filter(|stored| stored.finding.counts()).count()
@@ -40,10 +40,10 @@ impl Merged {
 }
 
 impl Parts {
-    /// Joins the parts: findings by their identity, counts, and what all of them together guarantee.
+    /// Joins the parts: findings by their identity, counts, and guarantees.
     ///
     /// # Errors
-    /// When a finding cannot be read.
+    /// If a finding cannot be read.
     pub fn join(&self, suppressions: &Suppressions) -> Result<Merged, Error> {
         let mut findings: BTreeMap<String, Stored> = BTreeMap::new();
         for (directory, kept) in self.parts.values() {
@@ -68,7 +68,7 @@ impl Parts {
     }
 }
 
-/// Joins two findings of the same bug: a confirmed one replaces one that is not, then an earlier one a later one.
+/// Joins two findings of the same bug: a confirmed one replaces an unconfirmed one, then an earlier one a later one.
 fn join(findings: &mut BTreeMap<String, Stored>, new: Stored) {
     let rank = |stored: &Stored| (!stored.finding.confirmed, stored.finding.execution);
     let known = findings.entry(new.finding.id.clone());
@@ -84,7 +84,7 @@ fn join(findings: &mut BTreeMap<String, Stored>, new: Stored) {
 /// Reads the parts in these directories.
 ///
 /// # Errors
-/// When there are none, or they do not belong together.
+/// If there are none, or they do not belong together.
 pub fn read(directories: &[PathBuf]) -> Result<Parts, Error> {
     let mut parts: BTreeMap<u32, (PathBuf, Kept)> = BTreeMap::new();
     let mut first: Option<Kept> = None;
@@ -99,7 +99,7 @@ pub fn read(directories: &[PathBuf]) -> Result<Parts, Error> {
             if let Some(what) = difference(first, &kept) {
                 return Err(Error::OtherCampaign { path, what });
             }
-            // The same part may be there twice: the one that got further counts.
+            // If the same part occurs twice, the one that got further counts.
             let further = parts.get(&kept.part().number()).is_none_or(|(_, known)| {
                 (known.coverage.complete, known.coverage.executions)
                     < (kept.coverage.complete, kept.coverage.executions)
@@ -113,7 +113,7 @@ pub fn read(directories: &[PathBuf]) -> Result<Parts, Error> {
     Ok(Parts { parts, of })
 }
 
-/// What makes two campaigns different ones. Where the program is does not matter, if it is the same.
+/// Returns why two campaigns are different. The location of the program does not matter if it is the same.
 fn difference(one: &Kept, other: &Kept) -> Option<String> {
     let (a, b) = (&one.identity, &other.identity);
     let options = a.options.iter().zip(&b.options).find(|(a, b)| a != b);
@@ -134,7 +134,7 @@ fn difference(one: &Kept, other: &Kept) -> Option<String> {
     }
 }
 
-/// What the parts have explored together.
+/// Returns what the parts have explored together.
 fn coverage(parts: &[&Kept], of: u32) -> Coverage {
     let sum = |number: fn(&Coverage) -> u64| parts.iter().map(|part| number(&part.coverage)).sum();
     let most = |number: fn(&Coverage) -> u64| parts.iter().map(|part| number(&part.coverage)).max().unwrap_or(0);
@@ -165,7 +165,7 @@ fn coverage(parts: &[&Kept], of: u32) -> Coverage {
             Some(words) => messages::claim_over(&words, points),
             None => messages::no_claim(),
         },
-        // Chances are those of the parts, and do not simply add up.
+        // The probabilities of the parts do not simply add up.
         chance: None,
         assumes: assumptions(parts),
         missed,
@@ -178,7 +178,7 @@ fn coverage(parts: &[&Kept], of: u32) -> Coverage {
     }
 }
 
-/// What is unclear in any part is unclear in the whole.
+/// Returns everything that is unclear in any part.
 fn unclear(parts: &[&Kept], of: u32) -> Vec<String> {
     let of_part = |part: &&Kept| {
         let number = part.part().number();
@@ -188,7 +188,7 @@ fn unclear(parts: &[&Kept], of: u32) -> Vec<String> {
     parts.iter().flat_map(of_part).collect()
 }
 
-/// What all parts together guarantee: the last bound that each of them has finished.
+/// Returns what all parts together guarantee: the last bound that each of them has finished.
 fn claim(parts: &[&Kept]) -> Option<String> {
     let claims: Vec<Vec<Claim>> = parts.iter().map(|part| part.claims()).collect();
     if parts.iter().any(|part| part.bounds.iter().any(|bound| bound.variables.is_some())) {
@@ -210,17 +210,17 @@ fn claim(parts: &[&Kept]) -> Option<String> {
     words.sort_by_key(|words| std::cmp::Reverse(words.len()));
     words.dedup();
     if words.iter().all(|words| words.starts_with("all ")) {
-        // They differ in what limits them, and the longest one says most about that.
+        // They differ in their limits, and the longest text says most about these.
         words.truncate(1);
     }
     (!words.is_empty()).then(|| words.join(" and "))
 }
 
-/// What the claims of all parts rest on.
+/// Returns what the claims of all parts rest on.
 fn assumptions(parts: &[&Kept]) -> Vec<Assumption> {
     let mut assumes: Vec<Assumption> = Vec::new();
     for assumption in parts.iter().flat_map(|part| &part.coverage.assumes) {
-        // How many executions a part had with the same points is not a property of the whole.
+        // The number of executions with the same points in one part is not a property of the whole.
         let assumption = match assumption {
             Assumption::SharedPoints { .. } => Assumption::SharedPoints { stable_for: None },
             other => other.clone(),

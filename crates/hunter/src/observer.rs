@@ -1,4 +1,4 @@
-//! What happens while the hunter works.
+//! Events that the hunter reports while it works.
 
 use crate::Error;
 use racehunter_finding::{Figures, Finding};
@@ -7,13 +7,13 @@ use racehunter_report::Bound;
 use std::path::Path;
 use std::time::Duration;
 
-/// Gets what happens, in order.
+/// Receives events, in order.
 pub trait Observer {
-    /// Something has happened.
+    /// Handles an event.
     fn notice(&mut self, event: Event<'_>);
 }
 
-/// What can happen.
+/// The events.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The program is known, and has been started.
@@ -22,20 +22,20 @@ pub enum Event<'a> {
     Monitored(&'a Figures),
     /// The search begins.
     Searching,
-    /// An execution was looked at.
+    /// An execution was processed.
     Execution {
         /// Its number, from 1.
         number: u64,
-        /// Targets that wait.
+        /// Number of waiting targets.
         waiting: usize,
-        /// Executions that are probably left in the current stage.
+        /// Estimated number of executions left in the current stage.
         remaining: Option<u64>,
         /// Findings so far.
         findings: usize,
     },
-    /// A stage is finished: what it claims holds from now on, if it is complete.
+    /// A stage is finished: its claim holds from now on, if it is complete.
     Stage(&'a Bound),
-    /// More places are points where threads can be switched.
+    /// More places have become points.
     Points {
         /// How many.
         added: usize,
@@ -44,28 +44,28 @@ pub enum Event<'a> {
     Finding {
         /// The finding.
         finding: &'a Finding,
-        /// Whether an earlier run of the same campaign has found it.
+        /// True if an earlier run of the same campaign found it.
         is_old: bool,
     },
     /// A replay is about to begin.
     Replaying {
         /// Its number, from 1.
         number: u32,
-        /// How many there will be.
+        /// The number of replays.
         of: u32,
     },
     /// A replay is done.
     Replayed {
         /// Its number, from 1.
         number: u32,
-        /// How many there will be.
+        /// The number of replays.
         of: u32,
-        /// Whether it showed the finding.
+        /// True if it showed the finding.
         shown: bool,
     },
     /// The schedule that is about to be replayed.
     Schedule {
-        /// Its decisions.
+        /// The number of its decisions.
         decisions: u64,
         /// The event of the last one.
         last: u64,
@@ -77,7 +77,7 @@ pub enum Event<'a> {
         /// Its threads.
         threads: u32,
     },
-    /// The code of the program will be followed along the recording, or cannot be.
+    /// The code of the program will be followed along the recording, or why it cannot be.
     Following(Result<(), &'a IrError>),
     /// A scan has read the program.
     Reading {
@@ -97,34 +97,34 @@ pub enum Event<'a> {
         executions: u64,
         /// Executions of all rounds.
         total: u64,
-        /// The inputs of this round; empty when there are none.
+        /// The inputs of this round; empty if there are none.
         inputs: &'a str,
-        /// Whether it showed a race.
+        /// True if it showed a race.
         race: bool,
     },
-    /// Something is not as it should be, and the work goes on.
+    /// Something is wrong, but the work continues.
     Warning(Warning<'a>),
 }
 
-/// What is not as it should be.
+/// What is wrong.
 #[derive(Debug)]
 pub enum Warning<'a> {
-    /// Findings cannot be stored. Said once.
+    /// Findings cannot be stored. Reported once.
     FindingsNotKept(&'a Error),
     /// A finding cannot be stored.
     FindingNotKept {
         /// Its id.
         id: &'a str,
-        /// Why not.
+        /// The reason.
         error: &'a Error,
     },
-    /// The state of the hunt cannot be stored. Said once.
+    /// The state of the hunt cannot be stored. Reported once.
     CampaignNotKept(&'a Error),
-    /// A finding of the campaign cannot be read again. It counts all the same.
+    /// A finding of the campaign can no longer be read. It still counts.
     FindingLost {
         /// Its id.
         id: &'a str,
-        /// Why not.
+        /// The reason.
         error: &'a Error,
     },
 }

@@ -1,4 +1,4 @@
-//! How the time of a hunt is divided between exploring and explaining what was found.
+//! Divides the time of a hunt between exploring and explaining.
 //!
 //! Without `--time` there is nothing to divide: every bug is explained when it is found, and nothing depends on the clock.
 
@@ -7,11 +7,11 @@ use racehunter_explain::PATIENCE;
 use racehunter_launch::StopSign;
 use std::time::{Duration, Instant};
 
-/// Time that explaining a bug takes at most, where time is limited.
+/// Maximum time for explaining a bug, if time is limited.
 const LONGEST: Duration = Duration::from_secs(10);
-/// Less is not worth the beginning.
+/// Minimum time for explaining a bug; less is not worth starting.
 const SHORTEST: Duration = Duration::from_millis(50);
-/// A hunt may take this much longer than it was asked to.
+/// A hunt may take this much longer than its limit.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// The time of one hunt.
@@ -20,30 +20,30 @@ pub(crate) struct Pace {
     began: Instant,
     time: Option<Duration>,
     stop: StopSign,
-    /// Time that was spent on explaining, and for how many bugs.
+    /// Time spent on explaining, and the number of bugs explained.
     spent: Duration,
     explained: u32,
 }
 
 impl Pace {
-    /// The time of a hunt that began then, and how long it may take.
+    /// Returns the time of a hunt that began then, with its limit.
     pub(crate) fn new(clock: Clock, began: Instant, time: Option<Duration>, stop: StopSign) -> Self {
         let pace = Self { clock, began, time, stop, spent: Duration::ZERO, explained: 0 };
         pace.stop.set_deadline(pace.deadline());
         pace
     }
 
-    /// When exploring ends.
+    /// Returns when exploring ends.
     fn deadline(&self) -> Option<Instant> {
         self.time.map(|time| self.began + time)
     }
 
-    /// When everything ends. What is left of the time after that is for writing things down.
+    /// Returns when everything ends. The time left after that is for saving.
     fn end(&self) -> Option<Instant> {
         self.time.map(|time| self.began + time + GRACE.max(time / 10) / 2)
     }
 
-    /// Whether it is time to stop exploring; `waiting` is the number of bugs that wait to be explained.
+    /// Returns true if it is time to stop exploring; `waiting` is the number of bugs that wait to be explained.
     pub(crate) fn is_over(&self, waiting: usize) -> bool {
         let (Some(time), Some(deadline)) = (self.time, self.deadline()) else { return false };
         let usual = self.spent.checked_div(self.explained).unwrap_or_default();
@@ -51,12 +51,13 @@ impl Pace {
         self.clock.now() + reserve >= deadline
     }
 
-    /// Whether a bug is explained now, and not later: explaining takes at most half of the time that has passed.
+    /// Returns true if a bug is to be explained now rather than later: explaining takes at most half of the elapsed
+    /// time.
     pub(crate) fn explains_now(&self) -> bool {
         self.time.is_none() || self.explained == 0 || self.spent < self.clock.since(self.began) / 2
     }
 
-    /// Time to spend on a simple schedule for the next bug; `waiting` is the number of bugs after it.
+    /// Returns the time to spend on minimising the next bug; `waiting` is the number of bugs after it.
     fn patience(&self, waiting: usize) -> Duration {
         let (Some(time), Some(deadline)) = (self.time, self.deadline()) else { return PATIENCE };
         let left = self.clock.until(deadline);
@@ -64,12 +65,12 @@ impl Pace {
         (time / 10).min(LONGEST).min(share.max(SHORTEST))
     }
 
-    /// Whether there is no time for even one more replay.
+    /// Returns true if there is not enough time for another replay.
     pub(crate) fn is_at_its_end(&self) -> bool {
         self.end().is_some_and(|end| self.clock.now() >= end)
     }
 
-    /// Explains a bug: the work is given the time that it has.
+    /// Explains a bug within the time that is available.
     pub(crate) fn explain<T>(&mut self, waiting: usize, work: impl FnOnce(Duration) -> T) -> T {
         let began = self.clock.now();
         self.stop.set_deadline(self.end());
@@ -86,7 +87,7 @@ mod tests {
     use super::*;
     use std::sync::{Arc, Mutex};
 
-    /// A clock that stands still until it is set.
+    /// Returns a clock that stands still until it is set.
     fn clock() -> (Clock, Arc<Mutex<Instant>>, Instant) {
         let began = Instant::now();
         let now = Arc::new(Mutex::new(began));

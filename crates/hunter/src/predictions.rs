@@ -1,4 +1,4 @@
-//! Predictions, in the terms of all other findings.
+//! Predictions, converted to findings.
 
 use racehunter_finding::{Finding, Kind, Object, Site, Step, Thread, fingerprint};
 use racehunter_predict::{Index, Policy, Prediction, Report};
@@ -6,10 +6,10 @@ use racehunter_report::messages;
 use racehunter_report::predictions::{self as words, Assumption, GUARANTEE, Summary};
 use racehunter_trace::{EventId, Op, Subject, Trace};
 
-/// Steps of a witness that a report shows.
+/// Maximum number of steps of a witness in a report.
 const STEPS: usize = 40;
 
-/// A prediction as a finding that nothing has confirmed.
+/// Returns a prediction as an unconfirmed finding.
 #[must_use]
 pub fn finding(index: &Index<'_>, prediction: &Prediction) -> Finding {
     let trace = index.trace();
@@ -51,14 +51,14 @@ pub fn finding(index: &Index<'_>, prediction: &Prediction) -> Finding {
     }
 }
 
-/// A thread, by the name that the trace has for it. Paths in the family tree and plain numbers say nothing more.
+/// Returns a thread, by its name in the trace. Paths in the family tree and plain numbers add nothing.
 fn thread((number, name): (usize, &String)) -> Thread {
     let is_plain = *name == format!("T{number}") || name == "main" || name.starts_with("main/");
     let entry = if is_plain { String::new() } else { name.clone() };
     Thread { path: name.clone(), entry }
 }
 
-/// Switches away from threads that go on later, in the part of a witness that differs from the trace.
+/// Counts switches away from threads that continue later, in the part of a witness that differs from the trace.
 fn preemptions(trace: &Trace, witness: &[EventId]) -> u32 {
     let mut last = vec![None; trace.threads().len()];
     for (at, &event) in witness.iter().enumerate() {
@@ -71,7 +71,7 @@ fn preemptions(trace: &Trace, witness: &[EventId]) -> u32 {
     switches.count() as u32
 }
 
-/// The end of the witness, and what is about to happen then.
+/// Returns the last steps of the witness, and those that are about to happen then.
 fn steps(trace: &Trace, prediction: &Prediction) -> Vec<Step> {
     let witness = &prediction.witness;
     let shown = witness.tail.len().min(STEPS);
@@ -122,7 +122,7 @@ fn site(index: &Index<'_>, event: EventId) -> Site {
     }
 }
 
-/// Where an event comes from, as far as the name of its site tells.
+/// The place of an event, as far as the name of its site shows it.
 struct Place {
     file: String,
     line: u32,
@@ -130,7 +130,7 @@ struct Place {
     function: String,
 }
 
-/// The name of an event's site, without the address that recordings add to it.
+/// Returns the name of an event's site, without the address that recordings add to it.
 fn place_name(trace: &Trace, event: EventId) -> &str {
     let name = &trace.sites()[trace.site(event) as usize];
     name.rsplit_once("@0x").map_or(name, |(place, _)| place)
@@ -156,12 +156,12 @@ fn object_name(trace: &Trace, event: EventId) -> &str {
     }
 }
 
-/// What an event does.
+/// Returns what an event does.
 pub(crate) fn in_words(trace: &Trace, event: EventId) -> String {
     format!("{} {}", operation(trace.op(event)), object_name(trace, event)).trim_end().to_owned()
 }
 
-/// What an operation is called in reports.
+/// Returns what an operation is called in reports.
 fn operation(op: Op) -> &'static str {
     match op {
         Op::Read => "read",
@@ -181,7 +181,7 @@ fn operation(op: Op) -> &'static str {
     }
 }
 
-/// What can be said before anything was tried.
+/// Returns the summary before anything was tried.
 #[must_use]
 pub fn summary(trace: &Trace, report: &Report, policy: Policy) -> Summary {
     let assumes = match (policy, trace.has_branches(), trace.dependences().is_some()) {
@@ -212,7 +212,7 @@ pub fn summary(trace: &Trace, report: &Report, policy: Policy) -> Summary {
     }
 }
 
-/// The line for a prediction that nothing has confirmed.
+/// Returns the JSON line of an unconfirmed prediction.
 ///
 /// # Errors
 /// Never: these fields can be written.

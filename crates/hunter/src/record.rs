@@ -15,14 +15,14 @@ use std::path::Path;
 /// How an execution is recorded.
 #[derive(Clone, Copy, Debug)]
 pub struct Recording {
-    /// Threads are switched at random, by this seed; without one only where a thread cannot go on.
+    /// The seed for switching threads at random; without one, threads switch only where one cannot continue.
     pub seed: Option<u64>,
-    /// Events, at most.
+    /// Maximum number of events.
     pub events: u64,
 }
 
 impl Recording {
-    /// The plan of the execution that is recorded.
+    /// Returns the plan of the execution that is recorded.
     fn plan(self) -> Plan {
         let tail = self.seed.map_or(Tail::MinSwitches, Tail::random);
         Plan { tail, observe: Observe::Code, allocations: true, max_events: self.events, ..Plan::default() }
@@ -34,7 +34,7 @@ impl Recording {
 pub struct Recorded {
     /// Events of the execution.
     pub events: u64,
-    /// Events in the trace: there, an access to several locations is several.
+    /// Events of the trace, where an access to several locations counts as several.
     pub trace_events: u64,
     /// Threads of the execution.
     pub threads: u32,
@@ -45,7 +45,7 @@ pub struct Recorded {
 }
 
 impl Hunter {
-    /// What a trace of this program says about where it comes from.
+    /// Returns the origin that a trace of this program records.
     #[must_use]
     pub fn origin(&self) -> Origin {
         Origin {
@@ -56,10 +56,10 @@ impl Hunter {
         }
     }
 
-    /// Records one execution into a file, which has its name only when it is whole.
+    /// Records one execution to a file, which gets its name only when it is complete.
     ///
     /// # Errors
-    /// When it cannot be executed, or the file cannot be written.
+    /// If it cannot be executed, or the file cannot be written.
     pub fn record_to(
         &mut self,
         path: &Path,
@@ -74,10 +74,10 @@ impl Hunter {
         Ok((recorded, bytes))
     }
 
-    /// Runs the program once, and writes what it does as it is read.
+    /// Runs the program once, and writes its events as they are read.
     ///
     /// # Errors
-    /// When it cannot be executed, or the trace cannot be written.
+    /// If it cannot be executed, or the trace cannot be written.
     pub fn record(&mut self, how: Recording, observer: &mut dyn Observer, out: impl Write) -> Result<Recorded, Error> {
         self.introduce(observer);
         let (load_address, origin) = (self.processes.load_address(), self.origin());
@@ -125,11 +125,11 @@ fn ended(outcome: &Outcome) -> Ended {
 struct SourceNames<'a> {
     symbols: &'a Symbols,
     load_address: u64,
-    /// Names of memory that were given out, with their addresses: two pieces of one variable are two locations.
+    /// Names of memory in use, with their addresses: two pieces of one variable are two locations.
     given: RefCell<HashMap<String, u64>>,
 }
 
-/// Locations that get names, at most: each lookup takes time.
+/// Maximum number of locations that get names: each look-up takes time.
 const NAMED: usize = 100_000;
 
 impl Names for SourceNames<'_> {
@@ -142,7 +142,7 @@ impl Names for SourceNames<'_> {
         let relative = address.wrapping_sub(self.load_address);
         let Some(symbol) = self.symbols.data_symbol_of(relative, size.max(1)) else { return plain };
         if subject != Subject::Memory {
-            // The first field of a mutex is the C library's business.
+            // The first field of a mutex is internal to the C library.
             return symbol.name.split(".__").next().unwrap_or(&symbol.name).trim_end_matches("._M_mutex").to_owned();
         }
         match given.insert(symbol.name.clone(), address) {

@@ -6,14 +6,14 @@ use racehunter_explain::plan_of;
 use racehunter_explore::Plan;
 use racehunter_finding::{Finding, Kind};
 
-/// What came of replays.
+/// The results of replays.
 #[derive(Debug)]
 pub struct Replayed {
-    /// The finding as the last replay that showed it had it, or as it was stored.
+    /// The finding as the last replay showed it, or as it was stored.
     pub finding: Finding,
-    /// Replays that showed it, and replays.
+    /// The number of replays that showed it, and of all replays.
     pub shown: [u32; 2],
-    /// Whether the user has ended it early.
+    /// True if the user interrupted the replays.
     pub interrupted: bool,
 }
 
@@ -21,7 +21,7 @@ impl Hunter {
     /// Replays the schedule of a finding, as often as asked.
     ///
     /// # Errors
-    /// When this is not the program that it was found in, or nothing can be executed.
+    /// If this is not the program in which it was found, or nothing can be executed.
     pub fn replay(&mut self, stored: &Stored, times: u32, observer: &mut dyn Observer) -> Result<Replayed, Error> {
         let plan = self.prepare_replay(stored, observer)?;
         let mut shown = 0;
@@ -45,16 +45,17 @@ impl Hunter {
         Ok(Replayed { finding, shown: [shown, times], interrupted: false })
     }
 
-    /// What is not as it was when the finding was made, if it matters to the program: a reason why a replay does not show it.
+    /// Returns what has changed since the finding was made, if it matters to the program: this may be why a replay does
+    /// not show it.
     #[must_use]
     pub fn differs_from(&self, stored: &Stored, surroundings: &Surroundings) -> Option<String> {
         self.world(surroundings).difference(stored.world.as_ref()?)
     }
 
-    /// Replays a finding once, for a debugger: what it is about is known by the numbers of events, which the replay tells.
+    /// Replays a finding once for a debugger, which needs the event numbers that the replay reveals.
     ///
     /// # Errors
-    /// As [`Hunter::replay`], and when the finding does not show.
+    /// As [`Hunter::replay`], and if the finding does not show.
     pub fn replay_for_debugger(&mut self, stored: &Stored, observer: &mut dyn Observer) -> Result<Finding, Error> {
         let plan = self.prepare_replay(stored, observer)?;
         let again = self.replay_once(stored, &plan)?;
@@ -71,7 +72,7 @@ impl Hunter {
         self.introduce(observer);
         let last = plan.switches.last().map_or(0, |last| last.at.0);
         observer.notice(Event::Schedule { decisions: plan.switches.len() as u64, last });
-        // What threads share is shown in the report, as it was by the hunt.
+        // The report shows shared accesses, as in the hunt.
         self.find_points(plan.clone())?;
         Ok(plan)
     }

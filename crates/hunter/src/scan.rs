@@ -1,4 +1,4 @@
-//! Scanning: what the code of a program says about its races, and what executions add to it.
+//! Scanning: analyses the code of a program for races, and executes it where that is not enough.
 
 mod assumptions;
 mod build;
@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Time for the whole scan when none is given.
+/// Default time limit of a whole scan.
 pub const DEFAULT_TIME: Duration = Duration::from_secs(20);
 
-/// Stack of the thread that analyses: expressions and graphs are followed to their depth.
+/// Stack of the analysing thread: the analysis recurses deeply through expressions and graphs.
 const STACK: usize = 256 << 20;
 
 /// By which approximation a scan comes to its verdict.
@@ -34,24 +34,24 @@ pub enum Approximation {
     Both,
 }
 
-/// What is scanned, and how.
+/// The parameters of a scan.
 #[derive(Clone, Debug)]
 pub struct Scan {
     /// C and C++ files of one program, or the program.
     pub files: Vec<PathBuf>,
     /// Options for the compiler.
     pub cflags: Option<String>,
-    /// How pointers are followed.
+    /// How to follow pointers.
     pub backend: String,
-    /// What may be said.
+    /// Which verdicts are possible.
     pub approximation: Approximation,
     /// Descriptions of functions that are not part of the program.
     pub models: Vec<PathBuf>,
-    /// Whether it is a task of the competition on software verification.
+    /// True for a task of the competition on software verification.
     pub is_task: bool,
     /// Executions at the same time.
     pub jobs: usize,
-    /// Where findings and what is compiled are kept.
+    /// Directory for findings and compiled programs.
     pub out: PathBuf,
     /// When it began.
     pub began: Instant,
@@ -61,21 +61,21 @@ pub struct Scan {
     pub clock: Clock,
 }
 
-/// What a scan has come to.
+/// The results of a scan.
 #[derive(Debug)]
 pub struct Scanned {
     /// The analysis of the code.
     pub report: Report,
-    /// What is said in the end.
+    /// The final verdict.
     pub verdict: Verdict,
-    /// Whether there was time to look at the code.
+    /// True if there was time to analyse the code.
     pub is_read: bool,
 }
 
 /// Scans a program.
 ///
 /// # Errors
-/// When it does not compile, or cannot be read.
+/// If it does not compile, or cannot be read.
 pub fn scan(scan: &Scan, observer: &mut dyn Observer) -> Result<Scanned, Error> {
     let Some(Read { built, program, report }) = read(scan, observer)? else {
         let (what, why) = words::no_time();
@@ -89,7 +89,7 @@ pub fn scan(scan: &Scan, observer: &mut dyn Observer) -> Result<Scanned, Error> 
 /// Writes the witness of a verdict. An `unknown` verdict has no witness.
 ///
 /// # Errors
-/// When a file cannot be read or written.
+/// If a file cannot be read or written.
 pub fn write_witness(path: &Path, files: &[PathBuf], verdict: &Verdict, time: SystemTime) -> Result<(), Error> {
     let mut hashes = Vec::new();
     for file in files {
@@ -103,14 +103,14 @@ pub fn write_witness(path: &Path, files: &[PathBuf], verdict: &Verdict, time: Sy
     }
 }
 
-/// The code of a program, and what it says by itself.
+/// The code of a program, and the analysis of it.
 struct Read {
     built: build::Built,
     program: Program,
     report: Report,
 }
 
-/// What the thread that analyses sends.
+/// Messages of the analysing thread.
 enum Message {
     /// The program was built; the number of its modules.
     Built(u64),
@@ -118,14 +118,14 @@ enum Message {
     Done(Box<Result<Read, Error>>),
 }
 
-/// Compiles and analyses the program; nothing if the time is up first. An analysis cannot be stopped half-way, so it is left
-/// alone then, and ends with the command.
+/// Compiles and analyses the program; returns nothing if the time is up first. An analysis cannot be stopped half-way,
+/// so it then keeps running until the command ends.
 fn read(scan: &Scan, observer: &mut dyn Observer) -> Result<Option<Read>, Error> {
     let (sender, receiver) = channel();
     let task = scan.clone();
     let look = move || {
         let read = look(&task, &sender);
-        // If the time is up, there is no receiver any more.
+        // If the time is up, the receiver is gone.
         let _ = sender.send(Message::Done(Box::new(read)));
     };
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(look);
@@ -150,7 +150,7 @@ fn read(scan: &Scan, observer: &mut dyn Observer) -> Result<Option<Read>, Error>
     }
 }
 
-/// An option by which the linker takes one symbol for another, or begins elsewhere: the code does not show it.
+/// Returns a linker option that replaces symbols or changes the entry point: the code does not show its effect.
 fn linker_option(flags: &str) -> Option<&str> {
     const MEANING: [&str; 9] = ["wrap", "defsym", "init", "fini", "entry", "e", "T", "script", "just-symbols"];
     let changes = |option: &str| {
@@ -180,7 +180,7 @@ fn look(scan: &Scan, sender: &Sender<Message>) -> Result<Read, Error> {
     Ok(Read { built, program, report })
 }
 
-/// What is known about functions of libraries, the user's knowledge included.
+/// Returns the models of library functions, including the user's.
 fn models(scan: &Scan) -> Result<Models, Error> {
     let mut models = Models::default();
     let unusable = |path: &Path| {
@@ -203,7 +203,7 @@ fn models(scan: &Scan) -> Result<Models, Error> {
     Ok(models)
 }
 
-/// From the cheapest tier to the dearest; the first that knows ends it.
+/// Runs the tiers from cheapest to most expensive; the first one with an answer ends the scan.
 fn judge(
     scan: &Scan,
     built: &build::Built,
@@ -243,7 +243,8 @@ fn judge(
     }
 }
 
-/// Whether all that the program does depends on the schedule alone, and all accesses that matter are its own instructions.
+/// Returns true if the behaviour of the program depends on the schedule alone, and all relevant accesses are its own
+/// instructions.
 fn is_closed(report: &Report) -> bool {
     let own = |pair: &racehunter_scan::report::Pair| pair.sides.iter().all(|side| side.is_instruction);
     let is_all = report.pairs.len() == report.suspected;

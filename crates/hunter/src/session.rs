@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What is run.
+/// The program to run.
 #[derive(Clone, Debug)]
 pub struct Subject {
     /// The executable.
@@ -20,12 +20,12 @@ pub struct Subject {
     pub arguments: Vec<String>,
     /// A file for its standard input; without one, its input is empty.
     pub input: Option<PathBuf>,
-    /// A command for a shell that is started when the program listens.
+    /// A shell command that is started when the program listens.
     pub client: Option<String>,
 }
 
 impl Subject {
-    /// A finding with what is needed to show it again.
+    /// Returns a finding with what is needed to replay it.
     pub(crate) fn stored(&self, identity: String, checks_output: bool, finding: Finding) -> Stored {
         let Self { path, arguments, input, client } = self.clone();
         let sources = sources::digests(&finding);
@@ -44,29 +44,29 @@ impl Subject {
     }
 }
 
-/// How it is run.
+/// How to run it.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// What one execution may use.
+    /// The limits of one execution.
     pub limits: Limits,
     /// Executions at the same time.
     pub jobs: usize,
-    /// What threads are meanwhile.
+    /// How the threads of the program run.
     pub backend: Backend,
-    /// What executions share with everything else.
+    /// What executions share with the rest of the machine.
     pub shared: Shared,
     /// Iterations of an in-process loop before the first that counts.
     pub preparatory: u32,
-    /// Where logs are kept that may be larger than memory.
+    /// Directory for logs that may be larger than memory.
     pub log_in: Option<PathBuf>,
-    /// Set when the user wants to end.
+    /// Set when the user interrupts the work.
     pub interrupted: Arc<AtomicBool>,
     /// The time.
     pub clock: Clock,
 }
 
 impl Setup {
-    /// One execution at a time, within the usual limits.
+    /// Creates a setup with one execution at a time, within the usual limits.
     #[must_use]
     pub fn new(clock: Clock) -> Self {
         Self {
@@ -82,13 +82,13 @@ impl Setup {
     }
 }
 
-/// Executions at the same time unless the user says otherwise: as many as the machine has processors.
+/// Returns the number of executions at the same time; by default the number of processors.
 #[must_use]
 pub fn jobs(asked: Option<usize>) -> usize {
     asked.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1)
 }
 
-/// A program under control, and everything that is needed to explain what it shows.
+/// A program under control, with everything needed to explain its bugs.
 pub struct Hunter {
     pub(crate) subject: Subject,
     pub(crate) symbols: Symbols,
@@ -104,13 +104,13 @@ impl Hunter {
     /// Starts a program.
     ///
     /// # Errors
-    /// When it is not one that can be hunted in, or it cannot be started.
+    /// If it cannot be hunted or started.
     pub fn open(subject: Subject, setup: Setup) -> Result<Self, Error> {
         let symbols = target::symbols(&subject.path)?;
         Self::start(subject, symbols, setup)
     }
 
-    /// Starts a program whose symbols are known.
+    /// Starts a program whose symbols are already loaded.
     pub(crate) fn start(subject: Subject, mut symbols: Symbols, setup: Setup) -> Result<Self, Error> {
         let Setup { limits, jobs, backend, shared, preparatory, log_in, interrupted, clock } = setup;
         let arguments = subject.arguments.iter().map(OsString::from).collect();
@@ -129,29 +129,29 @@ impl Hunter {
         Ok(Self { subject, symbols, processes, clock, limits, stop, interrupted, checks_output })
     }
 
-    /// Gives back the symbols, for another start.
+    /// Returns the symbols, for another start.
     pub(crate) fn into_symbols(self) -> Symbols {
         self.symbols
     }
 
-    /// What is run.
+    /// Returns the program.
     #[must_use]
     pub fn subject(&self) -> &Subject {
         &self.subject
     }
 
-    /// What tells this build of the program from others.
+    /// Returns what distinguishes this build of the program from others.
     #[must_use]
     pub fn identity(&self) -> &str {
         &self.symbols.binary().identity
     }
 
-    /// Whether the user wants to end.
+    /// Returns true if the user has interrupted the work.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Monitors one execution, and makes the accesses that threads share points where they can be switched.
+    /// Monitors one execution, and makes shared accesses points.
     pub(crate) fn find_points(&mut self, plan: Plan) -> Result<(), Error> {
         let monitor = Plan { observe: Observe::Everything, ..plan };
         for execution in self.processes.run(&[monitor])? {
@@ -165,7 +165,7 @@ impl Hunter {
         Ok(self.processes.run(&[plan])?.pop())
     }
 
-    /// What explains bugs, when nothing presses; and what runs their schedules.
+    /// Returns the explainer without time pressure, and the executor for its schedules.
     pub(crate) fn explainer(&mut self) -> (Explainer<'_>, &mut Processes) {
         add_libraries(&mut self.symbols, &self.processes);
         let load_address = self.processes.load_address();
@@ -173,28 +173,28 @@ impl Hunter {
         (explainer, &mut self.processes)
     }
 
-    /// A finding with what is needed to show it again.
+    /// Returns a finding with what is needed to replay it.
     pub(crate) fn stored(&self, finding: Finding) -> Stored {
         self.subject.stored(self.identity().to_owned(), self.checks_output, finding)
     }
 
-    /// Set when the user wants to end.
+    /// Returns the flag that is set when the user interrupts the work.
     pub(crate) fn interrupted(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.interrupted)
     }
 
-    /// Whether what the program prints is compared.
+    /// Returns true if the program's output is compared.
     pub(crate) fn checks_output(&self) -> bool {
         self.checks_output
     }
 
-    /// Says which program it is.
+    /// Reports which program it is.
     pub(crate) fn introduce(&self, observer: &mut dyn Observer) {
         observer.notice(Event::Program(&self.subject.path));
     }
 }
 
-/// Makes libraries known that executions have loaded since the last time.
+/// Adds the libraries that executions have loaded since the last call.
 pub(crate) fn add_libraries(symbols: &mut Symbols, executor: &dyn Executor) {
     for (base, path) in executor.libraries() {
         symbols.add_library(base, &path);

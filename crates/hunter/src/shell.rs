@@ -1,19 +1,19 @@
 //! Command lines as text.
 
-/// A word as the shell reads it back.
+/// Quotes a word for a shell.
 #[must_use]
 pub fn quote(word: &str) -> String {
-    // As people write them: shlex would quote an equals sign too.
+    // Leave characters unquoted that people would: shlex would quote an equals sign too.
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=:,+@%".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
     let quoted = shlex::try_quote(word);
-    // No argument of a program has a zero byte.
+    // No argument of a program contains a zero byte.
     quoted.map_or_else(|_| word.replace('\0', ""), std::borrow::Cow::into_owned)
 }
 
-/// Words as one line that the shell takes apart again.
+/// Joins words into one line for a shell.
 #[must_use]
 pub fn join(words: &[String]) -> String {
     words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")

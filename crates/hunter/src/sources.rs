@@ -1,4 +1,4 @@
-//! Whether sources are still what a finding is about.
+//! Whether the sources have changed since a finding was made.
 
 use crate::{Stored, digest, files};
 use racehunter_finding::Finding;
@@ -13,15 +13,15 @@ use std::path::{Component, Path, PathBuf};
 pub struct Source {
     /// The file, as the finding names it.
     pub file: String,
-    /// SHA-256 of what was in it.
+    /// SHA-256 of its contents.
     pub sha256: String,
 }
 
-/// The sources that a finding names.
+/// Returns the sources that a finding names.
 fn named(finding: &Finding) -> BTreeSet<&str> {
     let sites = finding.sites.iter().flat_map(|site| site.stack.iter().map(|frame| &frame.file).chain([&site.file]));
     let steps = finding.steps.iter().map(|step| &step.file);
-    // The names are from the program, which can call any file its source.
+    // The names come from the program, which can name any file as its source.
     sites.chain(steps).map(String::as_str).filter(|file| is_source(Path::new(file))).collect()
 }
 
@@ -29,13 +29,13 @@ fn sha256(file: &str) -> Option<String> {
     files::read(Path::new(file)).ok().map(|bytes| digest::sha256(&bytes))
 }
 
-/// The sources of a finding as they are now. What cannot be read is left out.
+/// Returns the current sources of a finding, except those that cannot be read.
 pub(crate) fn digests(finding: &Finding) -> Vec<Source> {
     let source = |file: &str| Some(Source { file: file.to_owned(), sha256: sha256(file)? });
     named(finding).into_iter().filter_map(source).collect()
 }
 
-/// A note for each source of the sites that was changed after the program was built.
+/// Returns a note for each source of the sites that was changed after the program was built.
 pub(crate) fn newer(finding: &Finding, program: &Path) -> Vec<String> {
     let changed = |path: &Path| std::fs::metadata(path).and_then(|found| found.modified()).ok();
     let Some(built) = changed(program) else { return Vec::new() };
@@ -44,18 +44,19 @@ pub(crate) fn newer(finding: &Finding, program: &Path) -> Vec<String> {
     files.into_iter().filter(is_newer).map(messages::newer_source).collect()
 }
 
-/// A note for each source that has changed since the finding was made. One that is gone is not quoted, and has not changed.
+/// Returns a note for each source that has changed since the finding was made. A missing file is not quoted, and does
+/// not count.
 #[must_use]
 pub fn changed(stored: &Stored) -> Vec<String> {
     let is_other = |source: &&Source| sha256(&source.file).is_some_and(|now| now != source.sha256);
     stored.sources.iter().filter(is_other).map(|source| messages::changed_source(&source.file)).collect()
 }
-/// The name of a file without its directory.
+/// Returns the name of a file without its directory.
 pub(crate) fn name(file: &str) -> &str {
     file.rsplit('/').next().unwrap_or(file)
 }
 
-/// Whether two paths, as compilers have written them, can be the same file: units in different directories name a header
+/// Returns true if two paths recorded by compilers can be the same file: units in different directories name a header
 /// differently.
 pub(crate) fn may_be_same(one: &str, other: &str) -> bool {
     let inner = |path: &str| -> PathBuf {

@@ -14,22 +14,22 @@ pub struct Stored {
     pub version: u32,
     /// The program.
     pub program: PathBuf,
-    /// Its identity: a program that was built again is another one.
+    /// Its identity: a rebuilt program is a different one.
     pub identity: String,
     /// Its arguments.
     pub arguments: Vec<String>,
     /// Its standard input.
     pub input: Option<PathBuf>,
-    /// The command that was started when it listened.
+    /// The command that is started when it listens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// What it prints was compared, so that printing is a scheduling point.
+    /// The output was compared, so that printing is a scheduling point.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checks_output: bool,
     /// The sources that the finding names, as they were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
-    /// What the program found besides its arguments, when this was found.
+    /// What the program depended on besides its arguments when this was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub world: Option<World>,
     /// The finding.
@@ -43,10 +43,10 @@ fn directory(out: &Path) -> PathBuf {
     out.join("findings")
 }
 
-/// Writes a finding, under its name only when it is whole.
+/// Writes a finding; its file gets its name only when it is complete.
 ///
 /// # Errors
-/// When it cannot be written.
+/// If it cannot be written.
 pub fn save(out: &Path, stored: &Stored) -> Result<(), Error> {
     files::check_out(out)?;
     let directory = directory(out);
@@ -62,18 +62,19 @@ pub fn save(out: &Path, stored: &Stored) -> Result<(), Error> {
     files::write(&directory.join(format!("{id}.json")), &serde_json::to_vec_pretty(stored)?)
 }
 
-/// Where findings of other builds are kept: the same bug of a program that was built again has the same id, and another schedule.
+/// Returns the directory for findings of other builds: the same bug in a rebuilt program has the same id, but another
+/// schedule.
 fn builds_directory(out: &Path) -> PathBuf {
     directory(out).join("builds")
 }
 
-/// The name of a finding of a build.
+/// Returns the file name of a build's finding.
 fn build_name(id: &str, identity: &str) -> String {
     let identity: String = identity.chars().filter(char::is_ascii_alphanumeric).collect();
     format!("{id}-{identity}.json")
 }
 
-/// A finding as earlier builds of its program had it, the ones that are kept.
+/// Returns the stored versions of a finding from earlier builds of its program.
 #[must_use]
 pub fn other_builds(out: &Path, id: &str) -> Vec<Stored> {
     let directory = builds_directory(out);
@@ -89,12 +90,12 @@ pub fn other_builds(out: &Path, id: &str) -> Vec<Stored> {
     stored.filter(|stored| stored.version == VERSION && stored.finding.id == id).collect()
 }
 
-/// Whether this is an id, and not a way out of the directory.
+/// Returns true if this is an id, and does not lead out of the directory.
 fn is_id(id: &str) -> bool {
     !id.is_empty() && id.bytes().all(|letter| letter.is_ascii_alphanumeric())
 }
 
-/// The ids of all findings, in order.
+/// Returns the ids of all findings, in order.
 fn ids(directory: &Path) -> std::io::Result<Vec<String>> {
     let mut ids: Vec<String> = std::fs::read_dir(directory)?
         .filter_map(|entry| Some(entry.ok()?.file_name().to_str()?.strip_suffix(".json")?.to_owned()))
@@ -104,10 +105,10 @@ fn ids(directory: &Path) -> std::io::Result<Vec<String>> {
     Ok(ids)
 }
 
-/// All findings, by their ids. A file that is damaged, or is not a finding, is an error of its own.
+/// Returns all findings, by id. A file that is damaged, or is not a finding, becomes a separate error.
 ///
 /// # Errors
-/// When the directory cannot be read.
+/// If the directory cannot be read.
 pub fn all(out: &Path) -> Result<Vec<Result<Stored, Error>>, Error> {
     files::check_out(out)?;
     let directory = directory(out);

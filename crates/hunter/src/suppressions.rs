@@ -1,4 +1,4 @@
-//! Findings that the user knows of: each `[[suppress]]` of `racehunter.toml` names one, or describes several.
+//! Known findings: each `[[suppress]]` of `racehunter.toml` names one, or describes several.
 
 use crate::{Error, sources};
 use racehunter_finding::{Finding, Kind, Site};
@@ -6,16 +6,16 @@ use serde::Deserialize;
 use std::cell::Cell;
 use std::path::Path;
 
-/// Findings that are reported and do not count.
+/// Findings that are reported but do not count.
 #[derive(Clone, Debug, Default)]
 pub struct Suppressions(Vec<Suppression>);
 
-/// One of them: by its id, or by what all of the other fields say.
+/// One suppression: by an id, or by all of the other fields.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Suppression {
     id: Option<String>,
-    /// The file in which a finding with this id was: names of files are part of ids, and directories are not.
+    /// The file in which a finding with this id was: ids depend on file names but not on directories.
     at: Option<String>,
     kind: Option<Kind>,
     /// Pattern for the function of one of the places.
@@ -23,7 +23,7 @@ struct Suppression {
     /// Pattern for the file of the same place.
     file: Option<String>,
     reason: String,
-    /// A finding was met that it is about.
+    /// True if it matched a finding.
     #[serde(skip)]
     is_used: Cell<bool>,
 }
@@ -32,7 +32,7 @@ impl Suppressions {
     /// Reads `[[suppress]]` of a file.
     ///
     /// # Errors
-    /// When it cannot be understood.
+    /// If it cannot be understood.
     pub fn parse(file: &str, value: toml::Value) -> Result<Self, Error> {
         let all = value.try_into::<Vec<Suppression>>();
         let all = all.map_err(|source| Error::SuppressionForm { file: file.to_owned(), source })?;
@@ -42,10 +42,10 @@ impl Suppressions {
         Ok(Self(all))
     }
 
-    /// Reads a file that has nothing but `[[suppress]]`.
+    /// Reads a file that contains only `[[suppress]]`.
     ///
     /// # Errors
-    /// When it cannot be understood.
+    /// If it cannot be understood.
     pub fn read(file: &str, text: &str) -> Result<Self, Error> {
         let form = |source| Error::SuppressionForm { file: file.to_owned(), source };
         let mut table: toml::Table = toml::from_str(text).map_err(form)?;
@@ -59,26 +59,26 @@ impl Suppressions {
         }
     }
 
-    /// These, and others.
+    /// Adds other suppressions.
     #[must_use]
     pub fn and(mut self, others: Self) -> Self {
         self.0.extend(others.0);
         self
     }
 
-    /// True when there are none.
+    /// Returns true if there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Says of a finding whether the user knows of it, and why it does not count then.
+    /// Marks a finding as suppressed, with the reason, if it is a known one.
     pub fn apply(&self, finding: &mut Finding) {
         let known = self.0.iter().find(|known| known.covers(finding));
         finding.suppressed = known.map(|known| {
@@ -87,7 +87,7 @@ impl Suppressions {
         });
     }
 
-    /// Those that no finding was met for, in words.
+    /// Returns descriptions of the suppressions that matched no finding.
     pub fn unused(&self) -> impl Iterator<Item = String> {
         self.0.iter().filter(|one| !one.is_used.get()).map(|one| {
             let part = |name: &str, value: Option<&str>| value.map(|value| format!("{name} = \"{value}\""));
@@ -148,7 +148,7 @@ impl Suppression {
     }
 
     fn covers_at(&self, site: &Site) -> bool {
-        // Parameters are part of the names of C++.
+        // Names of C++ functions include their parameters.
         let function = site.function.split('(').next().unwrap_or_default();
         let name = site.file.rsplit('/').next().unwrap_or_default();
         let fits_function = |pattern: &String| matches(pattern, function);
@@ -158,13 +158,13 @@ impl Suppression {
     }
 }
 
-/// Whether a finding may be in this file. How a path begins depends on where a program was built.
+/// Returns true if a finding may be in this file. The start of a path depends on where a program was built.
 fn may_be_at(file: &str, finding: &Finding) -> bool {
     let Some(site) = finding.sites.first() else { return true };
     [file, &site.file].iter().any(|path| Path::new(path).is_absolute()) || sources::may_be_same(file, &site.file)
 }
 
-/// A suppression of one finding, as it is written into a file.
+/// Returns the text of a suppression of one finding.
 #[must_use]
 pub fn entry(finding: &Finding, reason: &str) -> String {
     let place = finding.sites.first().map_or_else(String::new, |site| format!(" at {}:{}", site.file, site.line));
@@ -175,11 +175,11 @@ pub fn entry(finding: &Finding, reason: &str) -> String {
     format!("\n# {about}\n[[suppress]]\nid = {}\n{at}reason = {}\n", text(&finding.id), text(reason))
 }
 
-/// Whether a text is as a pattern says: `*` stands for anything, `?` for one letter.
+/// Returns true if a text matches a pattern: `*` stands for anything, `?` for one character.
 fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut at, mut in_text) = (0, 0);
-    // The last star, and the first letter that it does not stand for.
+    // The last star, and the first character after what it stands for.
     let mut star = None;
     while in_text < text.len() {
         match pattern.get(at) {
@@ -207,7 +207,7 @@ fn matches(pattern: &str, text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// An error with its causes.
+    /// Returns an error with its causes.
     fn chain(error: &dyn std::error::Error) -> String {
         let causes = error.source().map_or_else(String::new, |cause| format!(": {}", chain(cause)));
         format!("{error}{causes}")
@@ -273,7 +273,7 @@ mod tests {
             "kind = 'deadlock'\nfunction = 'Stats::*'",
             "function = 'add'",
             "file = 'tats.c'",
-            // Each place is seen by itself.
+            // Each place is matched separately.
             "function = 'push'\nfile = 'src/stats.c'",
         ] {
             assert!(!covers(other, &race), "{other}");

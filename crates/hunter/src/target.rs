@@ -1,4 +1,4 @@
-//! From what the user names to a program that can be run.
+//! From the user's target to a program that can be run.
 
 use crate::{Error, digest, files};
 use racehunter_compile::{Language, Toolkit};
@@ -7,8 +7,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-/// The program that the user means: a source file is compiled to one below `out`. With `shortcuts`, code that an execution
-/// does not care about can be skipped.
+/// Returns the program for a target: a source file is compiled to a program below `out`. With `shortcuts`, executions
+/// can skip code that is irrelevant to them.
 ///
 /// # Errors
 /// If the file does not exist or does not compile.
@@ -28,7 +28,7 @@ pub fn prepare(target: &Path, cflags: Option<&str>, out: &Path, shortcuts: bool)
     program.canonicalize().map_err(Error::file("find", &program))
 }
 
-/// Symbols of the program, if it is one that can be hunted in.
+/// Returns the symbols of the program, if it can be hunted.
 pub(crate) fn symbols(program: &Path) -> Result<Symbols, Error> {
     let binary = inspect(program)?;
     if !binary.is_huntable() {
@@ -38,7 +38,7 @@ pub(crate) fn symbols(program: &Path) -> Result<Symbols, Error> {
     Ok(Symbols::load(program)?)
 }
 
-/// The language of a source file, by its name.
+/// Returns the language of a source file, by its name.
 #[must_use]
 pub fn language(path: &Path) -> Option<Language> {
     match path.extension()?.to_str()? {
@@ -48,7 +48,7 @@ pub fn language(path: &Path) -> Option<Language> {
     }
 }
 
-/// The words of `--cflags`, as a shell would read them.
+/// Returns the words of `--cflags`, split as a shell would.
 pub(crate) fn compiler_options(cflags: Option<&str>) -> Result<Vec<OsString>, Error> {
     let text = cflags.unwrap_or_default();
     let words = shlex::split(text).ok_or_else(|| Error::Quotation(text.to_owned()))?;
@@ -85,8 +85,8 @@ fn build(
     Ok(program)
 }
 
-/// Runs the compiler for `output`, which has its name only when it is whole: another command may be using the one before.
-/// False when the compiler refuses.
+/// Runs the compiler for `output`, which gets its name only when it is complete: another command may be using the
+/// previous one. Returns false if the compiler rejects the source.
 pub(crate) fn compile(
     language: Language,
     mut arguments: Vec<OsString>,

@@ -1,8 +1,10 @@
-//! What an execution finds besides the program and its arguments: environment, standard input, libraries, working directory.
+//! What an execution depends on besides the program and its arguments: environment, standard input, libraries, working
+//! directory.
 //!
-//! A claim is about one input. A campaign that goes on later, or in parts, has to find the same world each time, or what it
-//! has explored is not about one program. A finding shows again only in the world it was found in. Files that the program opens are not compared; how the first execution ends and
-//! what it writes shows when they matter, and the claim names the rest as an assumption.
+//! A claim is about one input. A campaign that is resumed or divided must find the same world each time; otherwise its
+//! results are not about one program. A finding shows again only in the world in which it was found. Files that the
+//! program opens are not compared. If they matter, this usually shows in the end and the output of the first execution;
+//! the claim lists the rest as an assumption.
 
 use crate::{digest, files};
 use racehunter_explore::Execution;
@@ -35,7 +37,7 @@ const OF_SESSIONS: [&str; 18] = [
     "XAUTHORITY",
 ];
 
-/// How the names of further ones begin.
+/// Prefixes of further ones.
 const BEGINNINGS: [&str; 14] = [
     "ACTIONS_",
     "BUILDKITE_",
@@ -53,7 +55,7 @@ const BEGINNINGS: [&str; 14] = [
     "XDG_",
 ];
 
-/// What a program inherits from the command that starts it.
+/// What a program inherits from the command.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
     /// Variables of the environment.
@@ -67,20 +69,20 @@ pub struct Surroundings {
 pub struct World {
     /// Digest of the program: a build id can be given to any program.
     program: String,
-    /// Digests of the variables of the environment. Values can be secret, so they are not kept.
+    /// Digests of the environment variables. Values can be secret, so they are not stored.
     environment: BTreeMap<String, String>,
     /// Digest of the standard input, if it is a file.
     input: Option<String>,
     /// The identities of the libraries, by path.
     libraries: BTreeMap<PathBuf, String>,
-    /// Where it ran.
+    /// The working directory.
     directory: PathBuf,
     /// Digest of the end and the output of the first execution; absent if threads ran freely.
     first: Option<String>,
 }
 
 impl World {
-    /// Looks at the world before a campaign begins or goes on.
+    /// Captures the world before a campaign begins or resumes.
     pub(crate) fn new(surroundings: &Surroundings, program: &Path, input: Option<&Path>) -> Self {
         let Surroundings { environment, directory } = surroundings;
         let program = files::read(program).unwrap_or_default();
@@ -106,29 +108,29 @@ impl World {
         }
     }
 
-    /// Notes what the first execution was like.
+    /// Notes the result of the first execution.
     pub(crate) fn set_first(&mut self, first: &Execution) {
         let outcome = format!("{:?}", first.outcome);
         let numbers = [first.events, u64::from(first.threads)].map(u64::to_le_bytes);
         self.first = Some(short(&[outcome.as_bytes(), &numbers[0], &numbers[1], &first.output]));
     }
 
-    /// Whether this file is the program.
+    /// Returns true if this file is the program.
     pub(crate) fn is_of(&self, program: &Path) -> bool {
         digest_of(program).is_some_and(|digest| digest == self.program)
     }
 
-    /// Whether this file is the input.
+    /// Returns true if this file is the input.
     pub(crate) fn has_input(&self, input: &Path) -> bool {
         self.input.is_none() || digest_of(input) == self.input
     }
 
-    /// What is not as it was when a campaign began that goes on now.
+    /// Returns what has changed since a campaign began that is now resumed.
     pub(crate) fn change_since(&self, then: &Self) -> Option<String> {
         if self.directory != then.directory {
             return Some(format!("it ran in `{}`", then.directory.display()));
         }
-        // The libraries that were loaded while it ran may not be there so early.
+        // Libraries that were loaded later may not be known this early.
         let rebuilt = then.libraries.iter().find(|(path, identity)| {
             racehunter_symbols::inspect(path).map(|library| library.identity).ok().as_ref() != Some(identity)
         });
@@ -138,7 +140,8 @@ impl World {
         self.difference(then)
     }
 
-    /// What differs between the worlds of two parts. They may have run on different machines, in different directories.
+    /// Returns what differs between the worlds of two parts. They may have run on different machines, in different
+    /// directories.
     pub(crate) fn difference(&self, other: &Self) -> Option<String> {
         if self.program != other.program {
             return Some("the program differs, though its build id is the same".to_owned());

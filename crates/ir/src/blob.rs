@@ -1,4 +1,4 @@
-//! Modules as bytes: self-delimiting, so that linkers may put them one after the other.
+//! Modules as bytes: self-delimiting, so that linkers can concatenate them.
 //!
 //! A blob is a header, the compressed module, and zeroes up to the alignment:
 //!
@@ -25,16 +25,16 @@ pub const ALIGNMENT: usize = 8;
 
 const MAGIC: [u8; 4] = *b"RHIR";
 const HEADER: usize = 24;
-/// The compression never makes more than this of a byte: a header that promises more is damaged, and need not be
-/// believed when memory is reserved.
+/// Maximum ratio of the compression: a header that promises more is damaged, and must not make the reader reserve that
+/// much memory.
 const MAX_EXPANSION: usize = 1040;
-/// Effort of the compression: the usual balance.
+/// Level of the compression: the usual compromise.
 const LEVEL: u8 = 6;
 
-/// A module, ready for its section.
+/// An encoded module, ready for its section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoded {
-    /// Identity that follows from the content.
+    /// Its identity, which follows from the content.
     pub id: ModuleId,
     /// Header, content and padding.
     pub bytes: Vec<u8>,
@@ -67,7 +67,7 @@ pub fn encode(module: &Module) -> Encoded {
 ///
 /// # Errors
 ///
-/// When the bytes are not what [`encode`] makes, or were changed since.
+/// If [`encode`] did not produce these bytes, or they were changed since.
 pub fn decode_all(section: &[u8]) -> Result<Vec<Module>, IrError> {
     let mut modules = Vec::new();
     let mut offset = 0;
@@ -80,7 +80,7 @@ pub fn decode_all(section: &[u8]) -> Result<Vec<Module>, IrError> {
     Ok(modules)
 }
 
-/// Reads one module; also says how many bytes it took.
+/// Reads one module; also returns how many bytes it took.
 fn decode(bytes: &[u8], offset: usize) -> Result<(Module, usize), IrError> {
     let truncated = IrError::Truncated { offset };
     let damaged = |reason: String| IrError::Damaged { offset, reason };
@@ -117,7 +117,8 @@ fn u32_at(header: &[u8; HEADER], at: usize) -> u32 {
     u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
 }
 
-/// FNV-1a with 64 bits: small, the same everywhere, and good enough to tell modules apart and to notice damage.
+/// Returns a 64-bit FNV-1a hash: small, the same everywhere, and good enough to distinguish modules and to notice
+/// damage.
 fn content_hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

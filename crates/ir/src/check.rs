@@ -1,9 +1,9 @@
-//! Checks a module that comes from outside: afterwards every index in it leads somewhere.
+//! Checks a module that comes from outside: afterwards every index in it is valid.
 
 use crate::instruction::{Operand, Operation};
 use crate::module::{DeclarationId, Function, Module, SymbolId, SymbolKind};
 
-/// What is wrong with the module, if anything.
+/// Returns an error that says what is wrong with the module.
 pub fn check(module: &Module) -> Result<(), String> {
     let checker = Checker { module };
     for (index, location) in module.locations.iter().enumerate() {
@@ -111,7 +111,7 @@ fn within(what: &str, index: u32, length: usize) -> Result<(), String> {
     if (index as usize) < length { Ok(()) } else { Err(format!("{what} {index}, but there are only {length}")) }
 }
 
-/// Each number belongs to one instruction.
+/// Claims a site number, which belongs to one instruction.
 fn claim(site: Option<u32>, seen: &mut [bool]) -> Result<(), String> {
     let Some(site) = site else { return Ok(()) };
     within("site", site, seen.len())?;

@@ -1,4 +1,4 @@
-//! What can be wrong with a file that should contain modules.
+//! Errors of files that should contain modules.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,15 +11,15 @@ pub enum IrError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// The file is no ELF file, or a broken one.
+    /// The file is not an ELF file, or is damaged.
     #[error("{path} is not an object file that can be read: {reason}")]
     Object {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The program was not compiled with the plugin.
@@ -28,13 +28,13 @@ pub enum IrError {
         /// The file.
         path: PathBuf,
     },
-    /// Numbers of sites do not tell which instruction is meant.
+    /// Site numbers do not identify instructions.
     #[error("{path} numbers its sites in another way: it was built by an earlier version of RaceHunter")]
     Numbers {
         /// The file.
         path: PathBuf,
     },
-    /// Something that is no module.
+    /// Something other than a module.
     #[error("byte {offset} of the section: expected a module, found something else")]
     NoModule {
         /// Where in the section.
@@ -51,7 +51,7 @@ pub enum IrError {
     Version {
         /// Where in the section.
         offset: usize,
-        /// The version that it has.
+        /// Its version.
         found: u32,
     },
     /// A module that was changed after it was written.

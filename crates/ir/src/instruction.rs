@@ -15,15 +15,15 @@ pub struct BlockId(pub u32);
 /// One instruction in SSA form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Instruction {
-    /// What it does.
+    /// Its operation.
     pub operation: Operation,
     /// Type of its result.
     pub ty: Type,
-    /// What it does it with; the order is described with each [`Operation`].
+    /// Its operands; [`Operation`] describes their order.
     pub operands: Vec<Operand>,
-    /// Where it comes from.
+    /// Its place in the source.
     pub location: Option<LocationId>,
-    /// Its number, if the runtime hears of it.
+    /// Its number, if it is announced to the runtime.
     pub site: Option<u32>,
 }
 
@@ -47,19 +47,19 @@ pub enum Type {
 /// Memory order of an atomic operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Order {
-    /// No order.
+    /// No ordering.
     Relaxed,
     /// Sees what was released.
     Acquire,
-    /// Shows what was done before.
+    /// Publishes what was done before.
     Release,
     /// Both.
     AcquireRelease,
-    /// Both, and in one order for all threads.
+    /// Both, in a single order for all threads.
     SequentiallyConsistent,
 }
 
-/// What an instruction is made of.
+/// An operand of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Operand {
     /// Result of an instruction of the same function.
@@ -78,14 +78,14 @@ pub enum Operand {
     Block(BlockId),
     /// Inline assembler.
     Assembler {
-        /// Whether it can touch memory, by what it promises to the compiler.
+        /// True if it can touch memory, by its declaration to the compiler.
         memory: bool,
     },
     /// A constant that is not described further, but mentions these symbols.
     Constant(Vec<SymbolId>),
 }
 
-/// What an instruction does.
+/// The operation of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operation {
     /// Reads memory. Operands: address.
@@ -94,7 +94,7 @@ pub enum Operation {
         bytes: u64,
         /// Order, if it is atomic.
         order: Option<Order>,
-        /// Whether it is volatile.
+        /// True if it is volatile.
         volatile: bool,
     },
     /// Writes memory. Operands: value, address.
@@ -103,12 +103,12 @@ pub enum Operation {
         bytes: u64,
         /// Order, if it is atomic.
         order: Option<Order>,
-        /// Whether it is volatile.
+        /// True if it is volatile.
         volatile: bool,
     },
-    /// Reads, changes and writes memory in one step. Operands: address, value.
+    /// Reads, changes and writes memory atomically. Operands: address, value.
     Update {
-        /// What is computed.
+        /// The computation.
         operator: UpdateOperator,
         /// Size of the access.
         bytes: u64,
@@ -119,11 +119,11 @@ pub enum Operation {
     CompareExchange {
         /// Size of the access.
         bytes: u64,
-        /// Order when it writes.
+        /// Order on success.
         success: Order,
-        /// Order when it does not.
+        /// Order on failure.
         failure: Order,
-        /// Whether it may fail although the value is the expected one.
+        /// True if it may fail although the value is the expected one.
         weak: bool,
     },
     /// Orders other accesses.
@@ -149,21 +149,21 @@ pub enum Operation {
         /// Where it continues after an exception.
         unwind: BlockId,
     },
-    /// Chooses by where control came from. Operands: value, block, value, block, ...
+    /// Selects by the predecessor block. Operands: value, block, value, block, ...
     Phi,
-    /// Chooses by a condition. Operands: condition, value if true, value if false.
+    /// Selects by a condition. Operands: condition, value if true, value if false.
     Select,
-    /// Goes on at one block. Operands: block.
+    /// Continues at one block. Operands: block.
     Jump,
-    /// Goes on at one of two blocks. Operands: condition, block if true, block if false.
+    /// Continues at one of two blocks. Operands: condition, block if true, block if false.
     Branch,
-    /// Goes on at one of many blocks. Operands: value, default block, then value, block, ...
+    /// Continues at one of many blocks. Operands: value, default block, then value, block, ...
     Switch,
-    /// Goes on at a computed block. Operands: address, then the possible blocks.
+    /// Continues at a computed block. Operands: address, then the possible blocks.
     IndirectJump,
-    /// Returns. Operands: value, if there is one.
+    /// Returns. Operands: value, if any.
     Return,
-    /// Goes on with an exception. Operands: the exception.
+    /// Continues an exception. Operands: the exception.
     Resume,
     /// Never reached.
     Unreachable,
@@ -179,19 +179,19 @@ pub enum Operation {
     Compare(Predicate),
     /// Compares floating-point numbers.
     CompareFloat,
-    /// Takes a field out of an aggregate; the path to it.
+    /// Extracts a field from an aggregate, by its path.
     Extract(Vec<u32>),
-    /// Replaces a field of an aggregate; the path to it. Operands: aggregate, value.
+    /// Replaces a field of an aggregate, by its path. Operands: aggregate, value.
     Insert(Vec<u32>),
-    /// Takes a lane out of a vector. Operands: vector, index.
+    /// Extracts a lane from a vector. Operands: vector, index.
     ExtractLane,
     /// Replaces a lane of a vector. Operands: vector, value, index.
     InsertLane,
     /// Rearranges the lanes of two vectors.
     Shuffle,
-    /// Makes an undefined value an arbitrary but fixed one.
+    /// Turns an undefined value into an arbitrary but fixed one.
     Freeze,
-    /// Takes the next variable argument. Operands: list.
+    /// Reads the next variable argument. Operands: list.
     VariableArgument,
     /// Anything else, by LLVM's number.
     Other(u8),
@@ -278,7 +278,7 @@ pub enum CastOperator {
     Float,
 }
 
-/// What an [`Operation::Compare`] asks.
+/// The comparison of an [`Operation::Compare`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Predicate {
     /// Equal.

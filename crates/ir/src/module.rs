@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::instruction::{BlockId, Instruction, InstructionId, Operand, Type};
 
-/// Identity of a module: a hash of all that it contains.
+/// Identity of a module: a hash of its contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct ModuleId(pub u64);
 
@@ -33,29 +33,29 @@ pub struct DeclarationId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SymbolId(pub u32);
 
-/// What one source file became.
+/// The code of one source file.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Module {
-    /// Hash of the rest. Not stored: it follows from the content.
+    /// Hash of the rest. Not stored, because it follows from the content.
     #[serde(skip)]
     pub id: ModuleId,
-    /// Path of the source, as it was given to the compiler.
+    /// Path of the source, as given to the compiler.
     pub source: String,
-    /// Paths of the files that locations are in.
+    /// Paths of the files of locations.
     pub files: Vec<String>,
-    /// Names of the functions that locations are in, as the source has them.
+    /// Names of the functions of locations, as in the source.
     pub names: Vec<String>,
-    /// Where instructions come from.
+    /// Places of instructions.
     pub locations: Vec<Location>,
     /// Variables as the source declares them.
     pub declarations: Vec<Declaration>,
-    /// Functions, variables and aliases, those of other modules included.
+    /// Functions, variables and aliases, including those of other modules.
     pub symbols: Vec<Symbol>,
     /// The functions that this module defines.
     pub functions: Vec<Function>,
-    /// How many site numbers were given.
+    /// The number of site numbers.
     pub site_count: u32,
-    /// The way from site numbers to instructions.
+    /// The map from site numbers to instructions.
     #[serde(skip)]
     pub index: SiteIndex,
 }
@@ -69,24 +69,24 @@ pub struct SiteIndex(Vec<Option<(u32, Option<InstructionId>)>>);
 pub struct Location {
     /// The file.
     pub file: FileId,
-    /// Line, from 1; 0 when the compiler made the instruction up.
+    /// Line, from 1; 0 for an instruction that the compiler generated.
     pub line: u32,
-    /// Column, from 1; 0 when it is not known.
+    /// Column, from 1; 0 if unknown.
     pub column: u32,
-    /// Function of the source that the line belongs to: position in [`Module::names`].
+    /// Function of the source that contains the line: position in [`Module::names`].
     pub function: u32,
     /// Where that function was inlined.
     pub inlined_at: Option<LocationId>,
 }
 
-/// How a symbol is seen from other modules.
+/// The visibility of a symbol in other modules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Linkage {
-    /// By its name.
+    /// Visible by its name.
     External,
-    /// By its name, and another definition may take its place.
+    /// Visible by its name, but another definition may replace it.
     Weak,
-    /// Not at all.
+    /// Not visible.
     Internal,
 }
 
@@ -95,7 +95,7 @@ pub enum Linkage {
 pub struct Symbol {
     /// Name for the linker.
     pub name: String,
-    /// Who sees it.
+    /// Its visibility.
     pub linkage: Linkage,
     /// What it is.
     pub kind: SymbolKind,
@@ -106,24 +106,24 @@ pub struct Symbol {
 pub enum SymbolKind {
     /// A function.
     Function {
-        /// Whether this module defines it.
+        /// True if this module defines it.
         defined: bool,
-        /// What is known about it.
+        /// Its attributes.
         attributes: Attributes,
     },
     /// A variable.
     Variable {
-        /// Whether this module defines it.
+        /// True if this module defines it.
         defined: bool,
         /// Size.
         bytes: u64,
-        /// Whether it never changes.
+        /// True if it never changes.
         constant: bool,
-        /// Whether each thread has its own.
+        /// True if each thread has its own.
         thread_local: bool,
         /// The pointers in its initialiser.
         pointers: Vec<InitialPointer>,
-        /// The integers in its initialiser that are not zero; none if its initial value is not known that well.
+        /// The nonzero integers in its initialiser; none if its initial value is not known exactly.
         numbers: Option<Vec<InitialNumber>>,
         /// Its declaration in the source.
         declaration: Option<DeclarationId>,
@@ -157,18 +157,18 @@ pub struct Attributes {
 /// A pointer in the initialiser of a variable: a function table, a list, a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InitialPointer {
-    /// Where in the variable.
+    /// Its offset in the variable.
     pub at: u64,
-    /// What it points to.
+    /// The symbol that it points to.
     pub symbol: SymbolId,
-    /// How many bytes further.
+    /// The offset from the symbol in bytes.
     pub offset: i64,
 }
 
 /// An integer in the initialiser of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InitialNumber {
-    /// Where in the variable.
+    /// Its offset in the variable.
     pub at: u64,
     /// Size.
     pub bytes: u64,
@@ -181,7 +181,7 @@ pub struct InitialNumber {
 pub struct Declaration {
     /// Name.
     pub name: String,
-    /// Name of its type, or of what it points to; empty when it has none.
+    /// Name of its type, or of the type it points to; empty if there is none.
     pub type_name: String,
     /// File, if it is known.
     pub file: Option<FileId>,
@@ -189,14 +189,14 @@ pub struct Declaration {
     pub line: u32,
 }
 
-/// A variable of a function, and a value that it has.
+/// A local variable, and a value that it has.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LocalVariable {
     /// The variable.
     pub declaration: DeclarationId,
     /// The value.
     pub value: Operand,
-    /// Whether the value is the variable's address.
+    /// True if the value is the variable's address.
     pub is_address: bool,
 }
 
@@ -209,9 +209,9 @@ pub struct Function {
     pub parameters: Vec<Type>,
     /// Type of its result.
     pub returns: Type,
-    /// Number of its entry, if the runtime hears of it.
+    /// Site number of its entry, if it is announced to the runtime.
     pub entry_site: Option<u32>,
-    /// Where the source defines it.
+    /// Its place in the source.
     pub location: Option<LocationId>,
     /// First instruction of each block, in order.
     pub blocks: Vec<InstructionId>,
@@ -221,19 +221,19 @@ pub struct Function {
     pub variables: Vec<LocalVariable>,
 }
 
-/// What a site number stands for.
+/// The instruction of a site number.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
     /// The function.
     pub function: &'a Function,
     /// The instruction; none for the entry of the function.
     pub instruction: Option<(InstructionId, &'a Instruction)>,
-    /// Where that is in the source.
+    /// Its place in the source.
     pub location: Option<LocationId>,
 }
 
 impl Module {
-    /// What a site number of this module stands for.
+    /// Returns the instruction of a site number of this module.
     #[must_use]
     pub fn site(&self, number: u32) -> Option<Site<'_>> {
         let (function, instruction) = (*self.index.0.get(number as usize)?)?;
@@ -246,37 +246,37 @@ impl Module {
         Some(Site { function, instruction, location })
     }
 
-    /// A place in the source, and the places that its function was inlined at, the innermost first.
+    /// Returns a place in the source, and the places where its function was inlined, innermost first.
     pub fn locations(&self, innermost: LocationId) -> impl Iterator<Item = &Location> {
         let at = |id: LocationId| self.locations.get(id.0 as usize);
         std::iter::successors(at(innermost), move |location| at(location.inlined_at?))
     }
 
-    /// Path of a file.
+    /// Returns the path of a file.
     #[must_use]
     pub fn file(&self, file: FileId) -> &str {
         self.files.get(file.0 as usize).map_or("", String::as_str)
     }
 
-    /// Name of the function that a location belongs to, as the source has it.
+    /// Returns the name of the function that a location belongs to, as the source has it.
     #[must_use]
     pub fn location_function(&self, location: &Location) -> &str {
         self.names.get(location.function as usize).map_or("", String::as_str)
     }
 
-    /// A declaration.
+    /// Returns a declaration.
     #[must_use]
     pub fn declaration(&self, declaration: DeclarationId) -> Option<&Declaration> {
         self.declarations.get(declaration.0 as usize)
     }
 
-    /// A symbol.
+    /// Returns a symbol.
     #[must_use]
     pub fn symbol(&self, symbol: SymbolId) -> Option<&Symbol> {
         self.symbols.get(symbol.0 as usize)
     }
 
-    /// Name of a function for the linker.
+    /// Returns the name of a function for the linker.
     #[must_use]
     pub fn function_name(&self, function: &Function) -> &str {
         self.symbol(function.symbol).map_or("", |symbol| symbol.name.as_str())
@@ -301,23 +301,23 @@ impl Module {
 }
 
 impl Function {
-    /// The instructions of a block; none if there is no such block.
+    /// Returns the instructions of a block; empty if there is no such block.
     #[must_use]
     pub fn block(&self, block: BlockId) -> &[Instruction] {
         self.instructions.get(self.block_range(block)).unwrap_or_default()
     }
 
-    /// An instruction of this function.
+    /// Returns an instruction of this function.
     ///
     /// # Panics
     ///
-    /// When the function has no such instruction; [`crate::decode_all`] lets no module pass in which one is named.
+    /// If the function has no such instruction; [`crate::decode_all`] accepts no module with an invalid one.
     #[must_use]
     pub fn instruction(&self, id: InstructionId) -> &Instruction {
         &self.instructions[id.0 as usize]
     }
 
-    /// The block that an instruction is in.
+    /// Returns the block of an instruction.
     #[must_use]
     pub fn block_of(&self, instruction: InstructionId) -> Option<BlockId> {
         let exists = (instruction.0 as usize) < self.instructions.len();

@@ -1,9 +1,9 @@
-//! Makes numbers small before compression, and back.
+//! Makes numbers small before compression, and restores them.
 //!
-//! Most numbers in a module are close to one that came just before: operands are results of recent instructions, the
-//! next site follows the last, lines go on. Written as differences they compress to about half. The functions here
-//! rewrite a module in place; they are exact inverses of each other whatever the numbers are, so nothing needs to be
-//! checked before [`to_absolute`].
+//! Most numbers in a module are close to the previous one: operands are results of recent instructions, the next site
+//! follows the last, line numbers increase. As differences they compress to about half the size. The functions here
+//! rewrite a module in place; they are exact inverses of each other for any numbers, so nothing needs to be checked
+//! before [`to_absolute`].
 
 use crate::instruction::Operand;
 use crate::module::{Location, Module};
@@ -25,7 +25,7 @@ pub fn to_absolute(module: &mut Module) {
     });
 }
 
-/// Visits the numbers in a fixed order, each with the number that is expected there. `visit` returns the true number.
+/// Visits the numbers in a fixed order, each with its expected value. `visit` returns the true number.
 fn walk(module: &mut Module, visit: impl Fn(&mut u32, u32) -> u32) {
     let mut last = [0; 4];
     for (index, location) in module.locations.iter_mut().enumerate() {
@@ -65,7 +65,7 @@ fn walk(module: &mut Module, visit: impl Fn(&mut u32, u32) -> u32) {
     }
 }
 
-/// Small differences of either sign become small numbers.
+/// Maps small differences of either sign to small numbers.
 fn fold(difference: u32) -> u32 {
     (difference << 1) ^ 0u32.wrapping_sub(difference >> 31)
 }

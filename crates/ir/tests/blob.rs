@@ -1,4 +1,4 @@
-//! Modules survive the way through a section, and nothing that happens to the bytes on the way makes the reader panic.
+//! Modules survive being stored in a section, and no damage to the bytes makes the reader panic.
 
 use proptest::prelude::*;
 use racehunter_ir::{
@@ -194,7 +194,7 @@ proptest! {
         let mut bytes = original.bytes.clone();
         let at = at % bytes.len();
         bytes[at] ^= change;
-        // The last bits of a compressed module mean nothing; all others are noticed.
+        // The last bits of a compressed module are unused; every other change is noticed.
         if let Ok(modules) = decode_all(&bytes) {
             prop_assert_eq!(modules.len(), 1);
             prop_assert_eq!(modules[0].id, original.id);

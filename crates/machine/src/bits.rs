@@ -1,15 +1,15 @@
 //! Sets of small numbers.
 
-/// A set of numbers below 64 times the number of words. Memory of zeroes is empty. Numbers beyond are in no set.
+/// A set of numbers below 64 times the number of words. Zeroed memory is an empty set. Larger numbers are in no set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct BitSet<const WORDS: usize>([u64; WORDS]);
 
 impl<const WORDS: usize> BitSet<WORDS> {
-    /// No number.
+    /// The empty set.
     pub const EMPTY: Self = Self([0; WORDS]);
 
-    /// Whether a number is in the set.
+    /// Returns true if a number is in the set.
     #[inline]
     #[must_use]
     pub fn contains(&self, number: usize) -> bool {
@@ -36,43 +36,43 @@ impl SignalSet {
     /// `SIGKILL` and `SIGSTOP`, which cannot be caught or blocked.
     pub const STUBBORN: Self = Self::of(9).with(Self::of(19));
 
-    /// One signal.
+    /// Returns a set of one signal.
     #[must_use]
     pub const fn of(signal: u32) -> Self {
         Self(1 << (signal - 1))
     }
 
-    /// Both.
+    /// Returns the union.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Those that are not in the other.
+    /// Returns the difference.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// Whether a signal is in the set.
+    /// Returns true if a signal is in the set.
     #[must_use]
     pub const fn contains(self, signal: u32) -> bool {
         self.0 & Self::of(signal).0 != 0
     }
 
-    /// The lowest signal, which is delivered first.
+    /// Returns the lowest signal, which is delivered first.
     #[must_use]
     pub const fn first(self) -> Option<u32> {
         if self.0 == 0 { None } else { Some(self.0.trailing_zeros() + 1) }
     }
 
-    /// As a mask: what cannot be blocked is not.
+    /// Returns it as a mask, without signals that cannot be blocked.
     #[must_use]
     pub const fn as_mask(self) -> Self {
         self.without(Self::STUBBORN.with(Self::RESERVED))
     }
 
-    /// The mask after `sigprocmask(how, given)`; `None` if there is no such operation.
+    /// Returns the mask after `sigprocmask(how, given)`; `None` if there is no such operation.
     #[must_use]
     pub const fn changed(self, how: i32, given: Self) -> Option<Self> {
         match how {
@@ -84,7 +84,7 @@ impl SignalSet {
     }
 }
 
-/// Threads whose state has changed, of 64 neighbours: many of them are logged in one record.
+/// Threads among 64 neighbours whose state has changed: many of them are logged in one record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Neighbours {
     /// The first of the 64.
@@ -96,29 +96,30 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// Whether a thread is one of them; otherwise they are to be logged first, and [`Self::around`] are the next.
+    /// Returns true if a thread is one of them. If not, these must be logged first, and [`Self::around`] returns the
+    /// next ones.
     #[must_use]
     pub const fn include(&self, number: u32) -> bool {
         number >= self.first && number - self.first < u64::BITS
     }
 
-    /// The neighbours of a thread.
+    /// Returns the neighbours of a thread.
     #[must_use]
     pub const fn around(number: u32) -> Self {
         Self { first: number / u64::BITS * u64::BITS, blocked: 0, woken: 0 }
     }
 
-    /// A thread was blocked.
+    /// Notes that a thread was blocked.
     pub const fn block(&mut self, number: u32) {
         self.blocked |= 1 << (number - self.first);
     }
 
-    /// A thread was woken.
+    /// Notes that a thread was woken.
     pub const fn wake(&mut self, number: u32) {
         self.woken |= 1 << (number - self.first);
     }
 
-    /// The threads of one of the sets.
+    /// Returns the threads of one of the sets.
     #[inline]
     pub fn numbers(self, mut set: u64) -> impl Iterator<Item = u32> {
         core::iter::from_fn(move || {
@@ -209,7 +210,7 @@ mod tests {
             prop_assert_eq!(one.without(other).contains(signal), one.contains(signal) && !other.contains(signal));
         }
 
-        /// Logging in batches loses no thread, and says of each what happened to it.
+        /// Logging in batches loses no thread, and records what happened to each.
         #[test]
         fn each_thread_is_logged_once(mut changes in vec((0_u32..400, any::<bool>()), 0..60)) {
             changes.sort_unstable();

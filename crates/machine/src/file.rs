@@ -1,7 +1,7 @@
 //! Files: which of them may be the same, how a call uses one, and where socket addresses point.
 
-/// A file, as far as it can be known again: the last part of its path, and what the file system calls it. Zero is not
-/// known.
+/// A file, as far as it can be recognised: the last part of its path, and its identity in the file system. Zero means
+/// unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileId {
     /// Hash of its name.
@@ -14,7 +14,7 @@ impl FileId {
     /// Every file.
     pub const ANY: Self = Self { name: u64::MAX, node: u64::MAX };
 
-    /// Whether it may be the same file.
+    /// Returns true if it may be the same file.
     #[must_use]
     pub fn may_be(self, other: Self) -> bool {
         self == Self::ANY
@@ -24,24 +24,24 @@ impl FileId {
     }
 }
 
-/// A hash of a name that is never zero.
+/// Returns a hash of a name that is never zero.
 #[must_use]
 pub fn name_hash(bytes: &[u8]) -> u64 {
     let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step) | 1
 }
 
-/// One word for what makes something what it is: device and inode, the two ends of a connection. Never zero.
+/// Returns one nonzero word for the identity of something: device and inode, the two ends of a connection.
 #[must_use]
 pub fn key(words: &[u64]) -> u64 {
     let mix = |sum: u64, word: &u64| (sum ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
     words.iter().fold(0xA076_1D64_78BD_642F, mix) | 1
 }
 
-/// Where something was done: code address and description.
+/// The place of a call: code address and description.
 pub type CallPlace = (usize, usize);
 
-/// Files with the places where they were first used. When there are more than `N`, the last entry is every file.
+/// Files with the places where they were first used. If there are more than `N`, the last entry stands for every file.
 #[derive(Debug)]
 pub struct UsedFiles<const N: usize> {
     files: [(FileId, CallPlace); N],
@@ -49,16 +49,16 @@ pub struct UsedFiles<const N: usize> {
 }
 
 impl<const N: usize> UsedFiles<N> {
-    /// None.
+    /// No files.
     pub const NONE: Self = Self { files: [(FileId { name: 0, node: 0 }, (0, 0)); N], count: 0 };
 
-    /// Whether no file was used.
+    /// Returns true if no file was used.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// A file is used.
+    /// Adds a file that is used.
     pub fn add(&mut self, file: FileId, place: CallPlace) {
         if self.files[..self.count].iter().any(|(known, _)| *known == file || *known == FileId::ANY) {
             return;
@@ -68,20 +68,20 @@ impl<const N: usize> UsedFiles<N> {
         self.count += 1;
     }
 
-    /// Where a file, or one that may be the same, was first used.
+    /// Returns where a file, or one that may be the same, was first used.
     #[must_use]
     pub fn find(&self, file: FileId) -> Option<CallPlace> {
         self.files[..self.count].iter().find(|(known, _)| known.may_be(file)).map(|(_, place)| *place)
     }
 }
 
-/// Files that were seen, by what the file system calls them, and the names under which they were first seen. A file
+/// Files that were seen, by their identity in the file system, with the names under which they were first seen. A file
 /// that is reached by another name later is known by both.
 #[derive(Debug)]
 pub struct FirstNames<const N: usize>([(u64, u64); N]);
 
 impl<const N: usize> FirstNames<N> {
-    /// None.
+    /// No files.
     pub const NONE: Self = Self([(0, 0); N]);
 
     fn places(node: u64) -> impl Iterator<Item = usize> {
@@ -89,7 +89,7 @@ impl<const N: usize> FirstNames<N> {
         (0..N).map(move |step| (start + step) % N)
     }
 
-    /// The name under which a file was first seen: this one, if it was not. `None` if there are too many files.
+    /// Returns the name under which a file was first seen: this one, if it is new. `None` if there are too many files.
     pub fn first(&mut self, node: u64, name: u64) -> Option<u64> {
         if node == 0 {
             return Some(name);
@@ -102,7 +102,7 @@ impl<const N: usize> FirstNames<N> {
         Some(self.0[place].1)
     }
 
-    /// The same, if it was seen.
+    /// Returns the name under which a file was first seen, if it was.
     #[must_use]
     pub fn find(&self, node: u64) -> Option<u64> {
         let mut entries = Self::places(node).map(|place| self.0[place]).take_while(|&(known, _)| known != 0);
@@ -120,7 +120,7 @@ pub struct FileUse {
 }
 
 impl FileUse {
-    /// Of `open` with these flags.
+    /// Returns the effect of `open` with these flags.
     #[must_use]
     pub const fn of_flags(flags: usize) -> Self {
         const ACCESS: usize = 3;
@@ -131,13 +131,13 @@ impl FileUse {
         const TRUNCATE: usize = 0o1000;
         let (access, creates) = (flags & ACCESS, flags & CREATE != 0);
         Self {
-            // A file that is not created must be there.
+            // A file that is not created must exist.
             looks: access != WRITE_ONLY || !creates || flags & EXCLUSIVE != 0,
             changes: access != READ_ONLY || creates || flags & TRUNCATE != 0,
         }
     }
 
-    /// Of `fopen` with this mode.
+    /// Returns the effect of `fopen` with this mode.
     #[must_use]
     pub fn of_mode(mode: &[u8]) -> Self {
         let has = |letter: u8| mode.contains(&letter);
@@ -145,7 +145,7 @@ impl FileUse {
     }
 }
 
-/// Whether a file has other contents every time it is read.
+/// Returns true if a file has different contents each time it is read.
 #[must_use]
 pub fn is_varying(path: &[u8]) -> bool {
     let varying: [&[u8]; 5] = [b"/dev/urandom", b"/dev/random", b"/dev/hwrng", b"/proc/", b"/sys/"];
@@ -164,7 +164,7 @@ pub enum Reach {
 }
 
 impl Reach {
-    /// What the bytes of a `sockaddr` mean.
+    /// Returns what the bytes of a `sockaddr` mean.
     #[must_use]
     pub fn of(address: &[u8]) -> Self {
         const UNIX: u16 = 1;

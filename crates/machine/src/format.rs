@@ -1,6 +1,6 @@
-//! What formats make functions read and write: `printf`, `scanf` and similar functions.
+//! Which memory formats make functions read and write: `printf`, `scanf` and similar functions.
 
-/// How long a number is.
+/// The size of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Size {
     Plain,
@@ -20,7 +20,7 @@ impl Size {
         }
     }
 
-    /// After another modifier; `None` if the byte is not one.
+    /// Returns the size after another modifier; `None` if the byte is not one.
     const fn modified(self, byte: u8) -> Option<Self> {
         match byte {
             b'h' if matches!(self, Self::Short) => Some(Self::Char),
@@ -32,38 +32,38 @@ impl Size {
     }
 }
 
-/// The arguments behind a format.
+/// The arguments after a format.
 pub trait Arguments {
-    /// The next one, if it is a number or a pointer.
+    /// Returns the next argument, if it is a number or a pointer.
     fn next(&mut self) -> usize;
-    /// Passes over a number with a fraction.
+    /// Skips a floating-point number.
     fn skip_float(&mut self, is_long: bool);
 }
 
-/// What a `printf` does to memory of the program.
+/// The effect of a `printf` on the program's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Print {
     /// Reads a string, up to a number of characters if there is a precision.
     Text {
-        /// Where it is.
+        /// Its address.
         at: usize,
-        /// Most characters that are printed.
+        /// Maximum number of characters that are printed.
         precision: Option<usize>,
         /// Characters of four bytes.
         is_wide: bool,
     },
-    /// Writes how much it has printed.
+    /// Writes the number of characters printed so far.
     Count {
-        /// Where to.
+        /// The address.
         at: usize,
         /// Bytes of the number.
         size: usize,
     },
-    /// Something that is not followed; nothing comes after it.
+    /// Something that is not understood; nothing follows it.
     Unknown,
 }
 
-/// Goes through the format of a `printf`.
+/// Parses the format of a `printf`.
 pub fn print(format: &[u8], arguments: &mut impl Arguments, mut effect: impl FnMut(Print)) {
     let mut format = format.iter().copied();
     while let Some(byte) = format.next() {
@@ -121,25 +121,25 @@ pub fn print(format: &[u8], arguments: &mut impl Arguments, mut effect: impl FnM
 pub enum Scanned {
     /// This many.
     Bytes(usize),
-    /// A string, its end included.
+    /// A string, including its end.
     Text,
-    /// A string of characters of four bytes, its end included.
+    /// A string of four-byte characters, including its end.
     WideText,
 }
 
-/// What a `scanf` does to memory of the program.
+/// The effect of a `scanf` on the program's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scan {
     /// It may write there.
     Approach(usize),
     /// It has written there.
     Write(usize, Scanned),
-    /// Something that is not followed. If it is a part of the format, nothing comes after it.
+    /// Something that is not understood. If it is a part of the format, nothing follows it.
     Unknown,
 }
 
-/// Goes through the format of a `scanf`. Before the call each place is one that may be written; afterwards as many
-/// were written as the result says.
+/// Parses the format of a `scanf`. Before the call, each place may be written; afterwards, the result says how many
+/// were written.
 pub fn scan(format: &[u8], result: Option<isize>, arguments: &mut impl Arguments, mut effect: impl FnMut(Scan)) {
     let (mut assigned, mut must_match) = (0, false);
     let mut rest = format;
@@ -183,7 +183,7 @@ pub fn scan(format: &[u8], result: Option<isize>, arguments: &mut impl Arguments
             continue;
         };
         if conversion == b'n' {
-            // Certainly reached when something behind it was assigned, or nothing could keep it from that.
+            // Definitely reached if something after it was assigned, or if nothing could prevent it.
             if result > assigned || result == assigned && !must_match {
                 effect(Scan::Write(place, Scanned::Bytes(size.bytes())));
             } else if result == assigned {
@@ -211,10 +211,10 @@ pub fn scan(format: &[u8], result: Option<isize>, arguments: &mut impl Arguments
     }
 }
 
-/// What follows the set of a `%[`.
+/// Returns the rest of the format after the set of a `%[`.
 fn behind_set(set: &[u8]) -> &[u8] {
     let inside = set.strip_prefix(b"^").unwrap_or(set);
-    // A bracket that comes first is one of the set.
+    // A bracket that comes first belongs to the set.
     let from = usize::from(inside.first() == Some(&b']'));
     match inside[from..].iter().position(|&byte| byte == b']') {
         Some(end) => &inside[from + end + 1..],
@@ -222,12 +222,12 @@ fn behind_set(set: &[u8]) -> &[u8] {
     }
 }
 
-/// Where a `va_list` of the x86-64 calling convention has its next arguments.
+/// The position of the next arguments in a `va_list` of the x86-64 calling convention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VaList {
-    /// Bytes of the saved registers that general arguments have used, and those with a fraction.
+    /// Bytes of the saved registers that general arguments have used.
     pub general: u32,
-    /// The same for vector registers, which come behind the general ones.
+    /// The same for vector registers, which follow the general ones.
     pub float: u32,
     /// The next argument on the stack.
     pub overflow: usize,
@@ -239,7 +239,7 @@ impl VaList {
     const GENERAL: u32 = 48;
     const ALL: u32 = 176;
 
-    /// Where the next number or pointer is.
+    /// Returns the address of the next number or pointer.
     pub fn next_address(&mut self) -> usize {
         if self.general < Self::GENERAL {
             self.general += 8;
@@ -250,7 +250,7 @@ impl VaList {
         }
     }
 
-    /// Passes over a number with a fraction. Long ones are on the stack, aligned.
+    /// Skips a floating-point number. Long ones are on the stack, aligned.
     pub fn skip_float(&mut self, is_long: bool) {
         if is_long {
             self.overflow = self.overflow.next_multiple_of(16) + 16;

@@ -1,6 +1,6 @@
 //! The locks that a thread holds.
 
-/// Locks of one thread that a report can name. A thread may hold more, which are only counted.
+/// Maximum number of locks of one thread that a report can name. Further locks are only counted.
 pub const MAX_HELD: usize = 24;
 
 /// A lock, and the code that took it.
@@ -12,43 +12,43 @@ pub struct Held {
     pub code: usize,
 }
 
-/// The locks that a thread holds, the oldest first. Memory of zeroes holds none.
+/// The locks that a thread holds, the oldest first. Zeroed memory holds none.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct HeldLocks {
     named: u32,
-    /// Those for which there was no room.
+    /// The number of locks without a name.
     unnamed: u32,
     locks: [usize; MAX_HELD],
     codes: [usize; MAX_HELD],
 }
 
 impl HeldLocks {
-    /// Holds none.
+    /// No locks.
     pub const NONE: Self = Self { named: 0, unnamed: 0, locks: [0; MAX_HELD], codes: [0; MAX_HELD] };
 
-    /// Forgets all of them.
+    /// Removes all locks.
     #[inline]
     pub fn clear(&mut self) {
         self.named = 0;
         self.unnamed = 0;
     }
 
-    /// Whether none is held, known by name or not.
+    /// Returns true if no lock is held, named or not.
     #[inline]
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.named == 0 && self.unnamed == 0
     }
 
-    /// The locks that are known by name, the oldest first.
+    /// Returns the named locks, the oldest first.
     #[inline]
     #[must_use]
     pub fn named(&self) -> &[usize] {
         &self.locks[..(self.named as usize).min(MAX_HELD)]
     }
 
-    /// The lock at this position of [`Self::named`], with the code that took it.
+    /// Returns the lock at this position of [`Self::named`], with the code that took it.
     #[inline]
     #[must_use]
     pub fn get(&self, at: usize) -> Option<Held> {
@@ -69,13 +69,13 @@ impl HeldLocks {
         }
     }
 
-    /// The thread has given up a lock: the youngest entry with this address goes.
+    /// Removes a lock that the thread has released: the newest entry with this address.
     #[inline]
     pub fn remove(&mut self, lock: usize) {
         match self.named().iter().rposition(|&held| held == lock) {
             Some(at) => {
                 self.named -= 1;
-                // Most locks are given up in the reverse order: then nothing moves.
+                // Most locks are released in reverse order: then nothing moves.
                 for at in at..self.named().len() {
                     self.locks[at] = self.locks[at + 1];
                     self.codes[at] = self.codes[at + 1];
@@ -85,7 +85,7 @@ impl HeldLocks {
         }
     }
 
-    /// Whether the lock is held; `None` if that cannot be said, because some have no name.
+    /// Returns true if the lock is held; `None` if that is unknown, because some locks have no name.
     #[must_use]
     pub fn holds(&self, lock: usize) -> Option<bool> {
         let is_known = self.named().contains(&lock);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     proptest! {
-        /// As long as all locks have names, it is a list.
+        /// As long as all locks have names, it behaves like a list.
         #[test]
         fn is_a_list(steps in vec((any::<bool>(), 1_usize..6), 0..60)) {
             let (mut held, mut model) = (HeldLocks::NONE, Vec::new());
@@ -197,7 +197,7 @@ mod tests {
             }
         }
 
-        /// However many there are, a definite answer is never wrong. A thread gives up only what it holds.
+        /// However many there are, a definite answer is never wrong. A thread releases only locks that it holds.
         #[test]
         fn never_wrong_about_a_lock(steps in vec((0_u32..3, 1_usize..60), 0..120), asked in 1_usize..60) {
             let (mut held, mut model) = (HeldLocks::NONE, Vec::new());

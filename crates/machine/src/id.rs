@@ -1,9 +1,9 @@
-//! Who owns something.
+//! Owners of objects.
 
 use racehunter_abi::ThreadId;
 
-/// The thread that has something, or no thread. Memory of zeroes is "no thread", and so it is logged: 0, or the number
-/// of the thread + 1.
+/// The thread that owns something, or no thread. Zeroed memory means "no thread"; records contain 0, or the number of
+/// the thread + 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Owner(u32);
@@ -12,14 +12,14 @@ impl Owner {
     /// No thread.
     pub const NONE: Self = Self(0);
 
-    /// This thread.
+    /// Returns this thread as owner.
     #[inline]
     #[must_use]
     pub const fn of(thread: ThreadId) -> Self {
         Self(thread.0 + 1)
     }
 
-    /// The thread, if there is one.
+    /// Returns the thread, if there is one.
     #[inline]
     #[must_use]
     pub const fn thread(self) -> Option<ThreadId> {
@@ -29,21 +29,21 @@ impl Owner {
         }
     }
 
-    /// Whether it is this thread.
+    /// Returns true if it is this thread.
     #[inline]
     #[must_use]
     pub const fn is(self, thread: ThreadId) -> bool {
         self.0 == thread.0 + 1
     }
 
-    /// Whether no thread is the owner.
+    /// Returns true if no thread is the owner.
     #[inline]
     #[must_use]
     pub const fn is_none(self) -> bool {
         self.0 == 0
     }
 
-    /// The form in which records have it.
+    /// Returns the form that records use.
     #[inline]
     #[must_use]
     pub const fn logged(self) -> u32 {

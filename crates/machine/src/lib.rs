@@ -1,9 +1,9 @@
 //! The state of a running program as the runtime keeps it, without effects: no pointers, no system calls, no globals.
 //!
-//! The runtime lives inside other people's programs, where nothing can be tested by itself. What it decides there is
-//! therefore decided here, by types that own their data or borrow slices: vector clocks, the state of each
-//! synchronisation primitive, virtual time, turns and horizons, the search for waiting loops, tables, parsers. The
-//! runtime turns raw memory into these types, and does what they say.
+//! The runtime lives inside other people's programs, where nothing can be tested on its own. Its decisions are
+//! therefore made here, by types that own their data or borrow slices: vector clocks, the state of each synchronisation
+//! primitive, virtual time, turns and horizons, the search for waiting loops, tables, parsers. The runtime turns raw
+//! memory into these types, and does what they say.
 //!
 //! The tests compare each type with a simple model of it.
 #![no_std]

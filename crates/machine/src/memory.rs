@@ -16,7 +16,7 @@ impl<const N: usize> Ranges<N> {
         }
     }
 
-    /// Whether an address is in one of them.
+    /// Returns true if an address is in one of them.
     #[must_use]
     pub fn contains(&self, address: usize) -> bool {
         self.0.iter().any(|&(start, end)| (start..end).contains(&address))
@@ -33,33 +33,33 @@ pub struct Block {
     pub size: usize,
 }
 
-/// The position at which a new block belongs, among blocks in the order of their addresses.
+/// Returns the position of a new block, among blocks sorted by address.
 #[must_use]
 pub fn position(blocks: &[Block], start: usize) -> usize {
     blocks.partition_point(|block| block.start < start)
 }
 
-/// The position of the block that starts there.
+/// Returns the position of the block that starts there.
 #[must_use]
 pub fn find(blocks: &[Block], start: usize) -> Option<usize> {
     blocks.binary_search_by_key(&start, |block| block.start).ok()
 }
 
-/// Whether an address is in one of the blocks, which are in the order of their addresses and do not overlap.
+/// Returns true if an address is in one of the blocks, which are sorted by address and do not overlap.
 #[must_use]
 pub fn contains(blocks: &[Block], address: usize) -> bool {
     let after = blocks.partition_point(|block| block.start <= address);
     after > 0 && address - blocks[after - 1].start < blocks[after - 1].size
 }
 
-/// The smallest range that has another one too; an empty one has no place.
+/// Returns the smallest range that contains another one too; an empty range has no position.
 #[must_use]
 pub fn extended(Block { start, size }: Block, from: usize, to: usize) -> Block {
     let (first, last) = if size == 0 { (from, to) } else { (start.min(from), (start + size).max(to)) };
     Block { start: first, size: last - first }
 }
 
-/// Blocks that were freed and are not given back yet, the oldest first: a ring.
+/// Freed blocks that have not been returned to the allocator yet, the oldest first: a ring.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Quarantine<T, const N: usize> {
@@ -70,23 +70,23 @@ pub struct Quarantine<T, const N: usize> {
 }
 
 impl<T: Copy, const N: usize> Quarantine<T, N> {
-    /// Bytes in quarantine, at most. The last block stays whatever its size.
+    /// Maximum number of bytes in quarantine. The last block stays whatever its size.
     pub const MOST: usize = 1 << 20;
-    /// Blocks from this size on count as this much.
+    /// Blocks from this size on count as this size.
     pub const LARGE: usize = 256 << 10;
 
-    /// No block.
+    /// Creates an empty quarantine.
     pub const fn new(nothing: T) -> Self {
         Self { oldest: 0, count: 0, weight: 0, ring: [nothing; N] }
     }
 
-    /// Whether the quarantine is empty.
+    /// Returns true if the quarantine is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The block that has or had this place.
+    /// Returns the block that has or had this place.
     #[must_use]
     pub const fn at(&self, place: usize) -> &T {
         &self.ring[place % N]
@@ -96,13 +96,13 @@ impl<T: Copy, const N: usize> Quarantine<T, N> {
         size.min(Self::LARGE)
     }
 
-    /// Whether the oldest one must go first, before a block of this size comes.
+    /// Returns true if the oldest block must be removed before a block of this size is added.
     #[must_use]
     pub fn is_full_for(&self, size: usize) -> bool {
         self.count > 0 && (self.count == N || self.weight + Self::weight_of(size) > Self::MOST)
     }
 
-    /// A block comes. Returns its place, which identifies it as long as it is here.
+    /// Adds a block. Returns its place, which identifies it as long as it is here.
     pub fn add(&mut self, block: T, size: usize) -> usize {
         let place = (self.oldest + self.count) % N;
         self.ring[place] = block;
@@ -111,7 +111,7 @@ impl<T: Copy, const N: usize> Quarantine<T, N> {
         place
     }
 
-    /// The oldest one goes.
+    /// Removes the oldest block.
     pub fn take_oldest(&mut self, size: impl FnOnce(&T) -> usize) -> Option<T> {
         if self.count == 0 {
             return None;
@@ -124,18 +124,18 @@ impl<T: Copy, const N: usize> Quarantine<T, N> {
     }
 }
 
-/// Whether two accesses can touch the same byte.
+/// Returns true if two accesses can touch the same byte.
 #[must_use]
 pub const fn overlap(a: Block, b: Block) -> bool {
     a.start < b.start.saturating_add(b.size) && b.start < a.start.saturating_add(a.size)
 }
 
-/// A range in pieces of eight bytes, for what is logged eight bytes at a time: where each begins, and how long it is.
+/// Splits a range into pieces of eight bytes, the unit of logging: the start and the length of each.
 pub fn pieces(size: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..size).step_by(8).map(move |at| (at, (size - at).min(8)))
 }
 
-/// A table of objects by key, with open addressing: the places at which a key can be, in the order in which they are
+/// Returns the positions at which a key can be in a hash table with open addressing, in the order in which they are
 /// tried. The capacity is a power of two.
 #[inline]
 pub fn probes(key: usize, capacity: usize) -> impl Iterator<Item = usize> {

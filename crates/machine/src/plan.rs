@@ -1,4 +1,4 @@
-//! Following a plan: its switches, when events need attention, and how long a thread has its turn.
+//! Following a plan: its switches, which events need attention, and the length of turns.
 
 use crate::{CodeAddress, EventNumber, ThreadId};
 use racehunter_abi::Switch;
@@ -6,7 +6,7 @@ use racehunter_abi::Switch;
 /// An event that no execution reaches.
 pub const FAR: EventNumber = EventNumber(1 << 60);
 
-/// Where a thread stands before an event: what a [`Switch`] is compared with.
+/// The position of a thread before an event: what a [`Switch`] is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// The thread.
@@ -16,7 +16,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Whether a switch is about this place. One without a code address is about any place of the thread.
+    /// Returns true if a switch means this position. One without a code address means any position of the thread.
     #[must_use]
     pub const fn is_meant(self, switch: &Switch) -> bool {
         switch.from.0 == self.thread.0 && (!switch.code.is_known() || switch.code.0 == self.code.0)
@@ -28,37 +28,37 @@ impl Standing {
 pub struct Switches<'a>(&'a [Switch]);
 
 impl<'a> Switches<'a> {
-    /// None.
+    /// No switches.
     pub const NONE: Self = Self(&[]);
 
-    /// All of a plan.
+    /// Returns all switches of a plan.
     #[must_use]
     pub const fn new(switches: &'a [Switch]) -> Self {
         Self(switches)
     }
 
-    /// The next one.
+    /// Returns the next switch.
     #[inline]
     #[must_use]
     pub const fn next(&self) -> Option<&'a Switch> {
         self.0.first()
     }
 
-    /// The event before which the next one is due.
+    /// Returns the event before which the next switch is due.
     #[inline]
     #[must_use]
     pub fn next_at(&self) -> Option<EventNumber> {
         self.next().map(|switch| switch.at)
     }
 
-    /// Whether one is due before event `n`, or should have been made before.
+    /// Returns true if a switch is due before event `n`, or overdue.
     #[inline]
     #[must_use]
     pub fn is_due(&self, n: EventNumber) -> bool {
         self.next_at().is_some_and(|at| at <= n)
     }
 
-    /// Takes the one that is due before event `n`, or should have been made before.
+    /// Takes the switch that is due before event `n`, or overdue.
     pub fn take_due(&mut self, n: EventNumber) -> Option<&'a Switch> {
         let (first, rest) = self.0.split_first()?;
         if first.at > n {
@@ -68,38 +68,38 @@ impl<'a> Switches<'a> {
         Some(first)
     }
 
-    /// Whether the plan says that a thread which stands here does not perform event `n`. It may say so more than once:
-    /// the execution that it repeats may have held the thread that was chosen first.
+    /// Returns true if the plan says that a thread at this position does not perform event `n`. It may say so more than
+    /// once: the execution that it repeats may have held the thread that was chosen first.
     #[must_use]
     pub fn speaks_of(&self, n: EventNumber, standing: impl FnOnce() -> Standing) -> bool {
         self.next().is_some_and(|next| next.at == n && standing().is_meant(next))
     }
 
-    /// Whether a switch is made at event `n` from code at this place, by whatever thread.
+    /// Returns true if a switch is made at event `n` from code at this address, by any thread.
     #[must_use]
     pub fn speaks_of_code(&self, n: EventNumber, code: impl FnOnce() -> CodeAddress) -> bool {
         self.next().is_some_and(|next| next.at == n && (!next.code.is_known() || next.code == code()))
     }
 
-    /// Whether a switch is made at event `n` from a thread, wherever it stands.
+    /// Returns true if a switch is made at event `n` from a thread, at any position.
     #[must_use]
     pub fn speaks_of_thread(&self, n: EventNumber, thread: ThreadId) -> bool {
         self.next().is_some_and(|next| next.at == n && next.from == thread)
     }
 
-    /// Switches before event `n` were made already.
+    /// Skips the switches before event `n`, which were already made.
     pub fn skip_before(&mut self, n: EventNumber) {
         let made = self.0.iter().take_while(|switch| switch.at < n).count();
         self.0 = &self.0[made..];
     }
 
-    /// No switch is to be made any more.
+    /// Drops all remaining switches.
     pub fn drop_all(&mut self) {
         self.0 = &[];
     }
 }
 
-/// The next event that needs attention, as it is found out. Events before it are only counted.
+/// The next event that needs attention, while it is being computed. Events before it are only counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Horizon {
     now: EventNumber,
@@ -107,28 +107,28 @@ pub struct Horizon {
 }
 
 impl Horizon {
-    /// After event `now`, if nothing needs attention.
+    /// Starts after event `now`, if nothing needs attention.
     #[inline]
     #[must_use]
     pub const fn after(now: EventNumber) -> Self {
         Self { now, at: EventNumber(now.0 + FAR.0 / 2) }
     }
 
-    /// Event `at` needs attention, even if it should have had it before.
+    /// Notes that event `at` needs attention, even if it is overdue.
     #[inline]
     #[must_use]
     pub fn due(self, at: EventNumber) -> Self {
         Self { at: self.at.min(at), ..self }
     }
 
-    /// Event `at` needs attention, unless it has happened.
+    /// Notes that event `at` needs attention, unless it has already happened.
     #[inline]
     #[must_use]
     pub fn once(self, at: EventNumber) -> Self {
         if at > self.now { self.due(at) } else { self }
     }
 
-    /// The event: the next one at the earliest.
+    /// Returns that event, which is at least the next one.
     #[inline]
     #[must_use]
     pub fn event(self) -> EventNumber {
@@ -136,9 +136,9 @@ impl Horizon {
     }
 }
 
-/// The event that an execution does not reach. Of `most` events, 0 for any number, those before the first thread is
-/// created do not count: they are the same in every schedule, and may take any time. If they are logged, the execution
-/// gets no further than the limit.
+/// Returns the first event that an execution must not reach. Of `most` events (0 means any number), those before the
+/// first thread is created do not count: they are the same in every schedule, and may take any time. If they are
+/// logged, the execution gets no further than the limit.
 #[must_use]
 pub const fn limit(most: u64, started_at: Option<EventNumber>, is_observed: bool) -> EventNumber {
     match (most, started_at) {
@@ -149,56 +149,56 @@ pub const fn limit(most: u64, started_at: Option<EventNumber>, is_observed: bool
     }
 }
 
-/// How the turn of the running thread goes on after its end.
+/// What happens after the end of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TurnEnd {
     /// No other thread can run, so this one gets another turn.
     Alone,
-    /// It is over: others come first.
+    /// It is over: others run first.
     Over,
-    /// The thread is to be watched for a while, to see whether it only waits: [`Turn::watch_until`].
+    /// The thread is to be watched for a while, to find out whether it only waits: [`Turn::watch_until`].
     Watch,
-    /// It was watched. It has another turn if it was busy.
+    /// It was watched. It gets another turn if it was busy.
     IfBusy,
 }
 
-/// The turn of the running thread: events that it performs in a row.
+/// The turn of the running thread: the events that it performs in a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
-    /// Events of a turn; 0 for any number.
+    /// Number of events of a turn; 0 for any number.
     length: u64,
     began: EventNumber,
-    /// From this event on it is to be asked whether the thread has had its turn for too long.
+    /// The first event at which the turn may be too long.
     ends: EventNumber,
     is_watched: bool,
 }
 
 impl Turn {
-    /// Turns that a thread has in a row, at most.
+    /// Maximum number of turns in a row.
     const MOST: u64 = 32;
 
-    /// Without an end.
+    /// A turn without an end.
     pub const ENDLESS: Self =
         Self { length: 0, began: EventNumber::START, ends: EventNumber::START, is_watched: false };
 
-    /// Sets how long turns are, from the next one on.
+    /// Sets the length of turns, from the next one on.
     pub const fn set_length(&mut self, length: u64) {
         self.length = length;
     }
 
-    /// How long they are; 0 for ever.
+    /// Returns the length of turns; 0 for any length.
     #[must_use]
     pub const fn length(&self) -> u64 {
         self.length
     }
 
-    /// Event with which it began.
+    /// Returns the event with which it began.
     #[must_use]
     pub const fn began(&self) -> EventNumber {
         self.began
     }
 
-    /// A turn begins with event `n`.
+    /// Starts a turn with event `n`.
     #[inline]
     pub const fn begin(&mut self, n: EventNumber) {
         self.began = n;
@@ -206,21 +206,22 @@ impl Turn {
         self.is_watched = false;
     }
 
-    /// The event that ends it, if one does.
+    /// Returns the event that ends it, if one does.
     #[inline]
     #[must_use]
     pub const fn end(&self) -> Option<EventNumber> {
         if self.length == 0 { None } else { Some(self.ends) }
     }
 
-    /// Whether it has ended before event `n`.
+    /// Returns true if it has ended before event `n`.
     #[inline]
     #[must_use]
     pub fn has_ended(&self, n: EventNumber) -> bool {
         self.end().is_some_and(|end| n >= end)
     }
 
-    /// Where the current turn of the only thread began, which gets one after another, when `now` events have happened.
+    /// Returns where the current turn of the only thread began, which gets one turn after another, when `now` events
+    /// have happened.
     #[must_use]
     pub const fn began_alone(&self, now: EventNumber) -> EventNumber {
         match now.0.checked_rem(self.length) {
@@ -229,7 +230,7 @@ impl Turn {
         }
     }
 
-    /// It has ended before event `n`: what now? A strict one is over whatever the thread does.
+    /// Decides what happens after a turn that ended before event `n`. A strict turn is over whatever the thread does.
     pub const fn review(&mut self, n: EventNumber, others: bool, is_strict: bool) -> TurnEnd {
         if !others {
             self.begin(n);
@@ -247,7 +248,7 @@ impl Turn {
         TurnEnd::IfBusy
     }
 
-    /// The thread is watched until this event.
+    /// Watches the thread until this event.
     pub const fn watch_until(&mut self, n: EventNumber) {
         self.ends = n;
     }

@@ -2,7 +2,7 @@
 
 use crate::{Deadline, ThreadId};
 
-/// The threads that can run, in no particular, but deterministic order. Each thread remembers its place.
+/// The threads that can run, in an arbitrary but deterministic order. Each thread remembers its place.
 #[derive(Debug)]
 pub struct ReadySet<const N: usize> {
     count: u32,
@@ -15,17 +15,17 @@ pub struct ReadySet<const N: usize> {
 pub struct Place(pub u32);
 
 impl<const N: usize> ReadySet<N> {
-    /// No thread.
+    /// The empty set.
     pub const EMPTY: Self = Self { count: 0, threads: [ThreadId(0); N] };
 
-    /// How many there are.
+    /// Returns the number of threads.
     #[inline]
     #[must_use]
     pub const fn count(&self) -> u32 {
         self.count
     }
 
-    /// The thread at a place.
+    /// Returns the thread at a place.
     #[inline]
     #[must_use]
     pub const fn get(&self, place: Place) -> ThreadId {
@@ -41,7 +41,7 @@ impl<const N: usize> ReadySet<N> {
         place
     }
 
-    /// Removes the thread at a place. Returns the thread that has this place now, which may be the removed one.
+    /// Removes the thread at a place. Returns the thread that now has this place, which may be the removed one.
     #[inline]
     pub fn remove(&mut self, place: Place) -> ThreadId {
         self.count -= 1;
@@ -50,18 +50,18 @@ impl<const N: usize> ReadySet<N> {
         moved
     }
 
-    /// Forgets all of them.
+    /// Removes all threads.
     pub fn clear(&mut self) {
         self.count = 0;
     }
 }
 
-/// All of `count` threads, in cyclic order of creation, from the one after `thread` on. That one comes last.
+/// Returns all of `count` threads, in cyclic order of creation, starting after `thread`, which comes last.
 pub fn cyclic_after(thread: ThreadId, count: u32) -> impl Iterator<Item = ThreadId> {
     (1..=count).map(move |step| ThreadId((thread.0 + step) % count))
 }
 
-/// The thread with the earliest deadline; of equal ones the first.
+/// Returns the thread with the earliest deadline; the first of equal ones.
 pub fn earliest(waiting: impl Iterator<Item = (ThreadId, Deadline)>) -> Option<ThreadId> {
     waiting.min_by_key(|&(_, deadline)| deadline).map(|(thread, _)| thread)
 }
@@ -75,7 +75,7 @@ mod tests {
 
     const MOST: usize = 8;
 
-    /// With the places that threads remember.
+    /// A set together with the places that threads remember.
     struct Places {
         set: ReadySet<MOST>,
         places: [Option<Place>; MOST],

@@ -2,19 +2,19 @@
 
 use crate::memory::{Block, overlap};
 
-/// A call of a function, as the shadow call stack has it.
+/// A call of a function, as on the shadow call stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Call {
-    /// Where its frame is on the shadow call stack, which grows upwards.
+    /// The address of its frame on the shadow call stack, which grows upwards.
     pub frame: usize,
-    /// Where it returns to.
+    /// Its return address.
     pub returns_to: usize,
-    /// Where that address is on the real stack.
+    /// The address of the return address on the real stack.
     pub slot: usize,
 }
 
-/// A variable that is not alive.
+/// A variable whose lifetime has ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct EndedScope {
@@ -24,19 +24,19 @@ pub struct EndedScope {
     pub call: Call,
 }
 
-/// How much of a thread's list is in use. All zeroes for a thread that has just begun.
+/// How much of a thread's list is in use. All zeroes for a new thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct InUse {
     count: usize,
-    /// A variable did not fit: any variable of the thread may be one that is not alive.
+    /// A variable did not fit: any variable of the thread may have ended.
     is_incomplete: bool,
 }
 
-/// The variables of one thread that are not alive, those of outer calls first.
+/// The ended variables of one thread, those of outer calls first.
 ///
-/// Calls that have returned are not reported to the list. It drops them when a call that is still there changes
-/// something, and [`Self::has`] asks which calls are still there.
+/// The list is not notified when a call returns. It drops returned calls when a call that still exists changes
+/// something, and [`Self::has`] asks which calls still exist.
 #[derive(Debug)]
 pub struct EndedScopes<'a> {
     list: &'a mut [EndedScope],
@@ -44,12 +44,12 @@ pub struct EndedScopes<'a> {
 }
 
 impl<'a> EndedScopes<'a> {
-    /// The list of a thread.
+    /// Returns the list of a thread.
     pub const fn new(list: &'a mut [EndedScope], in_use: &'a mut InUse) -> Self {
         Self { list, in_use }
     }
 
-    /// A variable of the innermost `call` begins to live.
+    /// Starts the lifetime of a variable of the innermost `call`.
     #[inline]
     pub fn begin(&mut self, memory: Block, call: Call) {
         while let Some(last) = self.in_use.count.checked_sub(1)
@@ -77,7 +77,7 @@ impl<'a> EndedScopes<'a> {
         }
     }
 
-    /// A variable of the innermost `call` is not alive any more.
+    /// Ends the lifetime of a variable of the innermost `call`.
     #[inline]
     pub fn end(&mut self, memory: Block, call: Call) {
         self.begin(memory, call);
@@ -94,7 +94,7 @@ impl<'a> EndedScopes<'a> {
         }
     }
 
-    /// Whether the address may belong to a variable that is not alive, of a call that `is_there`.
+    /// Returns true if the address may belong to an ended variable of a call that `is_there`.
     pub fn has(&self, address: usize, is_there: impl Fn(&Call) -> bool) -> bool {
         let at = Block { start: address, size: 1 };
         let is_hit = |scope: &EndedScope| overlap(scope.memory, at) && is_there(&scope.call);
@@ -110,7 +110,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::vec::Vec;
 
-    /// One step of a thread. Variables are at fixed places of their frame.
+    /// One step of a thread. Variables have fixed offsets in their frame.
     #[derive(Clone, Copy, Debug)]
     enum Step {
         Call,
@@ -131,7 +131,7 @@ mod tests {
         ]
     }
 
-    /// Where a variable is in its frame.
+    /// Returns the position of a variable in its frame.
     fn variable() -> impl Strategy<Value = Block> {
         (0..12_usize, 1..5_usize).prop_map(|(start, size)| Block { start, size })
     }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     proptest! {
-        /// The model knows each address that is not alive, for each call on the stack.
+        /// The model knows every ended address, for each call on the stack.
         #[test]
         fn agrees_with_a_set_per_call(steps in vec(step(), 0..60)) {
             let (mut list, mut in_use) = ([EndedScope::default(); 64], InUse::default());

@@ -12,7 +12,7 @@ pub const INET6: u16 = 10;
 /// Bytes of a `sockaddr_storage`.
 pub const LONGEST: usize = 128;
 
-/// Where the name of a local address begins.
+/// Offset of the name in a local address.
 const NAME: usize = 2;
 
 /// `sockaddr_storage`, with its length.
@@ -23,13 +23,13 @@ pub struct SocketAddress {
 }
 
 impl SocketAddress {
-    /// From bytes, of which the first `len` are the address. What does not fit is cut off.
+    /// Creates an address from bytes, of which the first `len` count. What does not fit is cut off.
     #[must_use]
     pub fn new(bytes: [u8; LONGEST], len: usize) -> Self {
         Self { bytes, len: len.min(LONGEST) }
     }
 
-    /// From its bytes.
+    /// Creates an address from its bytes.
     #[must_use]
     pub fn of(address: &[u8]) -> Self {
         let len = address.len().min(LONGEST);
@@ -38,44 +38,44 @@ impl SocketAddress {
         Self { bytes, len }
     }
 
-    /// The family, 0 if it has none.
+    /// Returns the family, 0 if it has none.
     #[must_use]
     pub const fn family(&self) -> u16 {
         u16::from_le_bytes([self.bytes[0], self.bytes[1]])
     }
 
-    /// Whether it is one of a network.
+    /// Returns true for a network address.
     #[must_use]
     pub const fn has_port(&self) -> bool {
         matches!(self.family(), INET | INET6)
     }
 
-    /// The port, if it is one of a network.
+    /// Returns the port of a network address.
     #[must_use]
     pub const fn port(&self) -> u16 {
         u16::from_be_bytes([self.bytes[2], self.bytes[3]])
     }
 
-    /// Where it points.
+    /// Returns where it points.
     #[must_use]
     pub fn reach(&self) -> Reach {
         Reach::of(&self.bytes[..self.len])
     }
 
-    /// A path, or a name of the abstract kind.
+    /// Returns true for a path, or a name of the abstract kind.
     #[must_use]
     pub const fn is_named(&self) -> bool {
         self.len > NAME
     }
 
-    /// Whether the program, and not the kernel, chooses it.
+    /// Returns true if the program, rather than the kernel, chooses it.
     #[must_use]
     pub const fn is_chosen(&self) -> bool {
         if self.has_port() { self.port() != 0 } else { self.is_named() }
     }
 
-    /// The name of a local address: a path up to its end, or all bytes of one of the abstract kind. The program may give a
-    /// path with more bytes than it has, and the kernel gives it back with one.
+    /// Returns the name of a local address: a path up to its end, or all bytes of an abstract name. The program may
+    /// give a path with more bytes than it has, and the kernel returns it with one.
     fn name(&self) -> &[u8] {
         let name = self.bytes.get(NAME..self.len).unwrap_or_default();
         let is_path = name.first().is_some_and(|&first| first != 0);
@@ -83,7 +83,7 @@ impl SocketAddress {
         &name[..end]
     }
 
-    /// The path of a local address that has one, with a terminating zero and room behind it.
+    /// Returns the path of a local address that has one, with a terminating zero and spare room after it.
     #[must_use]
     pub fn path(&self) -> Option<[u8; LONGEST]> {
         let name = self.name();
@@ -95,7 +95,7 @@ impl SocketAddress {
         Some(path)
     }
 
-    /// Stands for the address. That of IPv4 inside IPv6 is that of IPv4.
+    /// Returns a word for the address. An IPv4 address inside IPv6 counts as IPv4.
     #[must_use]
     pub fn word(&self) -> u64 {
         const MAPPED: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
@@ -111,22 +111,22 @@ impl SocketAddress {
         key(&[sum, port])
     }
 
-    /// The key of connections to a local address.
+    /// Returns the key of connections to a local address.
     #[must_use]
     pub fn name_key(&self) -> u64 {
         const PATH: u64 = 3;
         key(&[PATH, self.word()])
     }
 
-    /// The key of the sockets that listen here. Which of its addresses a machine is called by does not matter.
+    /// Returns the key of the sockets that listen here. It does not matter which of a machine's addresses is used.
     #[must_use]
     pub fn listener(&self) -> u64 {
         const LISTENER: u64 = 2;
         if self.family() == UNIX { self.name_key() } else { key(&[LISTENER, u64::from(self.port())]) }
     }
 
-    /// The key of what changes when something is bound there, listens there or is gone. None for an address that the kernel
-    /// is to choose.
+    /// Returns the key of the state that changes when something is bound there, listens there or is gone. None for an
+    /// address that the kernel is to choose.
     #[must_use]
     pub fn state(&self) -> Option<u64> {
         const NAMED: u64 = 7;
@@ -264,7 +264,7 @@ mod tests {
             }
         }
 
-        /// What a program binds and what the kernel says that it has bound are the same.
+        /// The address that a program binds equals the one that the kernel reports.
         #[test]
         fn the_kernels_form_of_a_path(path in "/[a-z]{1,20}", room in 0_usize..40) {
             let mut given = path.clone().into_bytes();

@@ -1,4 +1,4 @@
-//! Loops that wait for another thread without saying so.
+//! Loops that wait for another thread by reading memory.
 //!
 //! Suppose a thread returns to an access in the same state as before, and everything that it has accessed since then
 //! still has the same contents. The next iteration can then only repeat the last one: the thread waits for another one
@@ -7,16 +7,16 @@
 //! A loop that counts its iterations, reads a clock, or uses synchronisation objects is never in the same state again,
 //! and is not found here.
 //!
-//! The anchor, to which a later access is compared, moves on after 1, 2, 4, ... accesses, so that it gets into any
+//! The anchor, with which a later access is compared, moves on after 1, 2, 4, ... accesses, so that it gets into any
 //! loop.
 
 use crate::EventNumber;
 
-/// Words that are compared first, because they are most likely to differ.
+/// Number of words that are compared first, because they are most likely to differ.
 const FIRST: usize = 48;
-/// Places that a loop may access.
+/// Maximum number of places that a loop may access.
 const PLACES: usize = 12;
-/// Accesses of an iteration, if only some accesses are reported, and if all of them are.
+/// Maximum number of accesses in an iteration, if only some accesses are reported.
 const ROUND: u32 = 64;
 /// The same, if all of them are.
 const LONG_ROUND: u32 = 4096;
@@ -27,15 +27,15 @@ const LONG_ROUND: u32 = 4096;
 pub struct Snapshot {
     words: usize,
     first: [usize; FIRST],
-    /// A hash of the others.
+    /// A hash of the remaining words.
     rest: u64,
 }
 
 impl Snapshot {
-    /// A state that is not known, and never the same as another.
+    /// An unknown state, which is never equal to another.
     pub const NONE: Self = Self { words: 0, first: [0; FIRST], rest: 0 };
 
-    /// From registers and stack.
+    /// Creates a snapshot from registers and stack.
     #[must_use]
     pub fn of(words: &[usize]) -> Self {
         let mut first = [0; FIRST];
@@ -45,14 +45,14 @@ impl Snapshot {
         Self { words: words.len(), first, rest: words[compared..].iter().fold(0, mix) }
     }
 
-    /// Whether a thread in both states goes on in the same way.
+    /// Returns true if a thread in both states continues in the same way.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.words != 0 && self.words == other.words && self.first == other.first && self.rest == other.rest
     }
 }
 
-/// Some memory that a thread has accessed, with what was there before.
+/// Memory that a thread has accessed, with its previous contents.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct Place {
@@ -63,14 +63,14 @@ struct Place {
 
 /// Reads memory: 1, 2, 4 or 8 bytes.
 pub trait Memory {
-    /// The contents; an arbitrary number if nothing is there.
+    /// Returns the contents; an arbitrary number if nothing is mapped there.
     fn contents(&self, address: usize, size: usize) -> u64;
 }
 
 /// An access that is about to happen.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
-    /// Code address to which it returns.
+    /// Return address of the hook.
     pub code: usize,
     /// First byte.
     pub address: usize,
@@ -78,37 +78,37 @@ pub struct Access {
     pub size: usize,
 }
 
-/// Whether what a thread does repeats what it did a moment ago.
+/// Detects whether a thread repeats what it did a moment ago.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Spin {
-    /// The anchor; no code, no anchor.
+    /// The anchor; 0 means none.
     code: usize,
     address: usize,
-    /// The state there, once the thread has been there a second time; none before.
+    /// The state at the anchor, once the thread has been there a second time.
     state: Snapshot,
     /// Accesses since the anchor, and after how many of them it moves on.
     steps: u32,
     window: u32,
-    /// Number of the last event of this thread that was reported, as if no other thread had done anything since.
+    /// Number of the last reported event of this thread, adjusted as if no other thread had done anything since.
     last: EventNumber,
     /// It has performed events since the anchor that were not reported.
     unseen: bool,
     /// Every access is reported, until the event with this number.
     watched_until: EventNumber,
-    /// It is watched only to see whether it is busy.
+    /// It is watched only to find out whether it is busy.
     until_busy: bool,
     /// What it has accessed since the anchor, with the contents before the first access.
     places: [Place; PLACES],
     place_count: usize,
-    /// It has accessed more than that.
+    /// It has accessed more than fits.
     overflow: bool,
-    /// It has changed something, used much memory, or done something that was not reported, since it is watched.
+    /// It has changed something, used much memory, or done something that was not reported, since it is being watched.
     busy: bool,
 }
 
 impl Spin {
-    /// A thread begins.
+    /// The state of a new thread.
     pub const NEW: Self = Self {
         code: 0,
         address: 0,
@@ -125,21 +125,20 @@ impl Spin {
         busy: false,
     };
 
-    /// A thread that has just waited, when `now` events have happened.
+    /// The state of a thread that has just waited, after `now` events.
     #[must_use]
     pub const fn anew(now: EventNumber) -> Self {
         Self { last: now, ..Self::NEW }
     }
 
-    /// From now on every event of the thread is reported, up to the event of [`Self::watched_until`], unless it is busy
+    /// Starts to watch a thread: every event is reported, up to the event of [`Self::watched_until`], unless it is busy
     /// before.
     #[must_use]
     pub const fn watched_from(now: EventNumber) -> Self {
         Self { watched_until: EventNumber(now.0 + 4 * LONG_ROUND as u64), until_busy: true, last: now, ..Self::NEW }
     }
 
-    /// A thread that is watched to see whether it is busy, and is, need not be watched any longer: a watched event costs
-    /// as much as fifty others.
+    /// Stops watching a thread that turned out to be busy: a watched event costs as much as fifty others.
     #[inline]
     pub const fn stop_watching_busy(&mut self) {
         if self.until_busy && self.busy {
@@ -148,21 +147,21 @@ impl Spin {
         }
     }
 
-    /// The event up to which every access is to be reported.
+    /// Returns the event up to which every access is to be reported.
     #[inline]
     #[must_use]
     pub const fn watched_until(&self) -> EventNumber {
         self.watched_until
     }
 
-    /// Whether the next event is to be reported, whatever it is.
+    /// Returns true if the next event must be reported, whatever it is.
     #[inline]
     #[must_use]
     pub const fn is_watched(&self, now: EventNumber) -> bool {
         now.0 < self.watched_until.0
     }
 
-    /// Whether all events up to `now` were reported.
+    /// Returns true if all events up to `now` were reported.
     #[must_use]
     pub const fn is_current(&self, now: EventNumber) -> bool {
         self.last.0 == now.0
@@ -175,7 +174,7 @@ impl Spin {
         self.renew(memory);
     }
 
-    /// The thread is at the anchor, and what it has done before does not count.
+    /// Places the thread at the anchor, and forgets what it has done before.
     fn renew(&mut self, memory: &impl Memory) {
         self.busy |= self.is_busy(memory);
         self.steps = 0;
@@ -184,7 +183,7 @@ impl Spin {
         self.overflow = false;
     }
 
-    /// What the thread is about to do touches this memory.
+    /// Notes that the thread is about to touch this memory.
     pub fn note(&mut self, address: usize, size: usize, memory: &impl Memory) {
         self.steps += 1;
         let known =
@@ -200,19 +199,20 @@ impl Spin {
         self.place_count += 1;
     }
 
-    /// Whether the thread, which was watched, does more than wait.
+    /// Returns true if a watched thread does more than wait.
     #[must_use]
     pub fn is_busy(&self, memory: &impl Memory) -> bool {
         self.busy || self.overflow || self.unseen || self.is_changed(memory)
     }
 
-    /// Whether what it has accessed was changed.
+    /// Returns true if the memory that it has accessed has changed.
     #[must_use]
     pub fn is_changed(&self, memory: &impl Memory) -> bool {
         self.places[..self.place_count].iter().any(|place| memory.contents(place.address, place.size) != place.was)
     }
 
-    /// The thread has reached an access, after `now` events. Returns whether it was there before in this state.
+    /// Handles an access that the thread has reached, after `now` events. Returns true if it was there before in this
+    /// state.
     #[inline]
     pub fn comes(
         &mut self,
@@ -230,7 +230,7 @@ impl Spin {
                 return true;
             }
             if is_same && !is_watched {
-                // So it seems, but some of its accesses were not reported. They are in the next iteration.
+                // It seems to repeat, but some of its accesses were not reported. The next iteration will contain them.
                 self.watched_until = now + u64::from(LONG_ROUND);
             }
             self.state = state;
@@ -245,31 +245,31 @@ impl Spin {
         false
     }
 
-    /// An event is reported that is not counted yet: all before it must have been reported too.
+    /// Prepares to report an event that is not counted yet: all events before it must have been reported too.
     #[inline]
     pub const fn reports_next(&mut self, now: EventNumber) {
         self.unseen |= self.last.0 != now.0;
     }
 
-    /// The reported event is the next one.
+    /// Notes that the reported event is the next one.
     #[inline]
     pub const fn reported_next(&mut self, now: EventNumber) {
         self.last = now.next();
     }
 
-    /// An event is reported that is counted already.
+    /// Prepares to report an event that is already counted.
     #[inline]
     pub const fn reports_counted(&mut self, now: EventNumber) {
         self.unseen |= self.last.next().0 != now.0;
     }
 
-    /// The reported event is the one that was counted last.
+    /// Notes that the reported event is the one counted last.
     #[inline]
     pub const fn reported_counted(&mut self, now: EventNumber) {
         self.last = now;
     }
 
-    /// The thread does something that may not repeat.
+    /// Notes that the thread does something that may not repeat.
     #[inline]
     pub const fn moves_on(&mut self) {
         self.code = 0;
@@ -277,7 +277,7 @@ impl Spin {
         self.busy = true;
     }
 
-    /// Others have performed this many events while the thread waited.
+    /// Notes that others have performed this many events while the thread waited.
     #[inline]
     pub const fn others_went_on(&mut self, events: u64) {
         self.last = EventNumber(self.last.0 + events);

@@ -1,9 +1,9 @@
 //! Text without an allocator: paths, numbers, and lines of `/proc/self/maps`.
 
-/// Bytes of a path, its end included.
+/// Maximum length of a path, including its terminator.
 pub const LONGEST: usize = 1024;
 
-/// Text with a terminating zero. Text that does not fit is cut off; that is the path of nothing.
+/// Text with a terminating zero. Text that does not fit is cut off, and is then not a valid path.
 #[derive(Clone, Copy, Debug)]
 pub struct PathText {
     bytes: [u8; LONGEST],
@@ -14,7 +14,7 @@ impl PathText {
     /// Empty text.
     pub const NEW: Self = Self { bytes: [0; LONGEST], length: 0 };
 
-    /// Some parts, one after the other.
+    /// Concatenates some parts.
     #[must_use]
     pub fn of(parts: &[&[u8]]) -> Self {
         let mut path = Self::NEW;
@@ -44,26 +44,26 @@ impl PathText {
         self.push(&digits[at..]);
     }
 
-    /// The text, without the zero.
+    /// Returns the text, without the zero.
     #[must_use]
     pub fn text(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 
-    /// Where it is, for system calls.
+    /// Returns its address, for system calls.
     #[must_use]
     pub fn pointer(&self) -> usize {
         self.bytes.as_ptr() as usize
     }
 
-    /// The text, with the zero, and room for more.
+    /// Returns the text, with the zero, and spare room after it.
     #[must_use]
     pub const fn bytes(&self) -> &[u8; LONGEST] {
         &self.bytes
     }
 
-    /// Replaces the text by what is written to the bytes; `fill` returns how long it is. `None` if it is not, or if it
-    /// may have been cut off.
+    /// Replaces the text by what `fill` writes; `fill` returns the length. `None` if it fails, or if the text may have
+    /// been cut off.
     #[must_use]
     pub fn filled(mut self, fill: impl FnOnce(&mut [u8; LONGEST]) -> Option<usize>) -> Option<Self> {
         self.length = fill(&mut self.bytes).filter(|&length| length < LONGEST - 1)?;
@@ -71,19 +71,19 @@ impl PathText {
         Some(self)
     }
 
-    /// Whether it starts at the root.
+    /// Returns true if it starts at the root.
     #[must_use]
     pub const fn is_absolute(&self) -> bool {
         self.bytes[0] == b'/'
     }
 
-    /// Whether it is this directory, or below it.
+    /// Returns true if it is this directory, or below it.
     #[must_use]
     pub fn is_in(&self, directory: &[u8]) -> bool {
         self.text().strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
     }
 
-    /// The directory that something is in.
+    /// Returns the directory of a path.
     #[must_use]
     pub fn parent(mut self) -> Option<Self> {
         let last = self.text().iter().rposition(|&byte| byte == b'/')?.max(1);
@@ -93,13 +93,13 @@ impl PathText {
     }
 }
 
-/// The last part of a path.
+/// Returns the last part of a path.
 #[must_use]
 pub fn last_part(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').find(|part| !part.is_empty()).unwrap_or(b"/")
 }
 
-/// A number in decimal digits; nothing if there is anything else.
+/// Parses decimal digits; returns nothing if there is anything else.
 #[must_use]
 pub fn decimal(digits: &[u8]) -> Option<usize> {
     let step = |sum: usize, &digit: &u8| {
@@ -109,7 +109,7 @@ pub fn decimal(digits: &[u8]) -> Option<usize> {
     if digits.is_empty() { None } else { digits.iter().try_fold(0, step) }
 }
 
-/// A number in hexadecimal digits; nothing if there is anything else.
+/// Parses hexadecimal digits; returns nothing if there is anything else.
 #[must_use]
 pub fn hexadecimal(digits: &[u8]) -> Option<usize> {
     let step = |sum: usize, &digit: &u8| {
@@ -124,7 +124,7 @@ pub fn hexadecimal(digits: &[u8]) -> Option<usize> {
 pub struct Mapping<'a> {
     /// First address.
     pub start: usize,
-    /// The address behind the last.
+    /// The address after the last.
     pub end: usize,
     rights: &'a [u8],
     inode: &'a [u8],
@@ -132,7 +132,7 @@ pub struct Mapping<'a> {
 }
 
 impl<'a> Mapping<'a> {
-    /// Reads a line; nothing if it is not one.
+    /// Parses a line; returns nothing if it is not one.
     #[must_use]
     pub fn read(line: &'a [u8]) -> Option<Self> {
         let mut fields = line.split(|&byte| byte == b' ').filter(|field| !field.is_empty());
@@ -145,19 +145,19 @@ impl<'a> Mapping<'a> {
         (start <= end).then_some(Self { start, end, rights, inode, name })
     }
 
-    /// Whether memory is writable, and shared with other processes.
+    /// Returns true if the memory is writable, and shared with other processes.
     #[must_use]
     pub fn is_writable_and_shared(&self) -> bool {
         self.rights[1] == b'w' && self.rights[3] == b's'
     }
 
-    /// Whether it is the content of a file, private and not writable.
+    /// Returns true for a private, read-only mapping of a file.
     #[must_use]
     pub fn is_constant_file(&self) -> bool {
         self.rights[..2] == *b"r-" && self.rights[3] == b'p' && self.name.first() == Some(&b'/')
     }
 
-    /// Whether it is private, writable memory without a file.
+    /// Returns true if it is private, writable memory without a file.
     #[must_use]
     pub fn is_anonymous(&self) -> bool {
         self.rights == b"rw-p" && self.inode == b"0" && matches!(self.name, b"" | b"[heap]")
@@ -167,19 +167,19 @@ impl<'a> Mapping<'a> {
 /// The name of a semaphore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SemaphoreName<'a> {
-    /// Without leading slashes, as in the C library.
+    /// A name, without leading slashes, as in the C library.
     Valid(&'a [u8]),
-    /// Not a name at all.
+    /// Not a valid name.
     Invalid,
-    /// One that is too long.
+    /// A name that is too long.
     TooLong,
 }
 
-/// Longest name of a semaphore, without the slash: the C library puts `sem.` in front to make the name of a file.
+/// Maximum length of a semaphore's name, without the slash: the C library puts `sem.` in front to make a file name.
 pub const LONGEST_SEMAPHORE: usize = 251;
 
 impl<'a> SemaphoreName<'a> {
-    /// Reads a name.
+    /// Parses a name.
     #[must_use]
     pub fn read(name: &'a [u8]) -> Self {
         const PREFIX: usize = 4;

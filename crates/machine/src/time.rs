@@ -1,17 +1,16 @@
-//! Virtual time: passes only when the schedule says so, or when the program reads a clock.
+//! Virtual time: advances only when the schedule says so, or when the program reads a clock.
 
 /// Nanoseconds of a second.
 pub const SECOND: u64 = 1_000_000_000;
 
-/// The same moment for every execution: a realtime clock starts here. Files that were there before are not from the
-/// future.
+/// The time at which the realtime clock starts in every execution: later than the time stamps of existing files.
 const REALTIME_BASE: u64 = 2_000_000_000 * SECOND;
-/// Where the other clocks start.
+/// The time at which the other clocks start.
 const UPTIME_BASE: u64 = 100_000 * SECOND;
-/// What reading a clock once takes, so that polling a clock makes progress.
+/// The duration of reading a clock, so that polling a clock makes progress.
 const LOOK: u64 = 1_000;
 
-/// A point of virtual time, in nanoseconds since the execution began, up to which a thread waits; or never.
+/// A point of virtual time, in nanoseconds since the start of the execution, up to which a thread waits; or never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
 pub struct Deadline(u64);
@@ -20,21 +19,21 @@ impl Deadline {
     /// The deadline of waits without one.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// This point of time. The last one that can be expressed means "never", so the one before it is taken.
+    /// Returns this point of time. The last expressible value means "never", so the one before it is used instead.
     #[inline]
     #[must_use]
     pub const fn at(nanoseconds: u64) -> Self {
         Self(if nanoseconds == u64::MAX { u64::MAX - 1 } else { nanoseconds })
     }
 
-    /// Whether there is no deadline.
+    /// Returns true if there is no deadline.
     #[inline]
     #[must_use]
     pub const fn is_never(self) -> bool {
         self.0 == u64::MAX
     }
 
-    /// In nanoseconds; `u64::MAX` for never. So it is logged.
+    /// Returns the nanoseconds; `u64::MAX` for never. This is the logged form.
     #[inline]
     #[must_use]
     pub const fn nanoseconds(self) -> u64 {
@@ -53,19 +52,19 @@ impl Timespec {
         Self([(nanoseconds / SECOND) as i64, (nanoseconds % SECOND) as i64])
     }
 
-    /// Whether its fraction is one: what POSIX asks of absolute times.
+    /// Returns true if its fraction is valid, as POSIX requires of absolute times.
     #[must_use]
     pub const fn has_fraction(self) -> bool {
         0 <= self.0[1] && self.0[1] < SECOND as i64
     }
 
-    /// Whether the kernel takes it for a time.
+    /// Returns true if the kernel accepts it.
     #[must_use]
     pub const fn is_valid(self) -> bool {
         self.0[0] >= 0 && self.has_fraction()
     }
 
-    /// In nanoseconds, as far as they can be counted; times before the epoch are the epoch.
+    /// Returns the nanoseconds, as far as they can be represented; times before the epoch count as the epoch.
     #[must_use]
     pub const fn nanoseconds(self) -> u64 {
         let [seconds, nanoseconds] = self.0;
@@ -90,8 +89,8 @@ impl Clock {
     const REALTIME_COARSE: Self = Self(5);
     const REALTIME_ALARM: Self = Self(8);
 
-    /// Whether there is such a clock. Negative numbers are clocks of other processes and threads; those of files, which are
-    /// among them, do not exist here.
+    /// Returns true if there is such a clock. Negative numbers are clocks of other processes and threads; those of
+    /// files, which are among them, do not exist here.
     #[must_use]
     pub const fn exists(self) -> bool {
         const LAST: i32 = 11;
@@ -100,19 +99,19 @@ impl Clock {
         self.0 <= LAST && self.0 != UNUSED && (self.0 >= 0 || self.0 & OF_FILE != OF_FILE)
     }
 
-    /// Whether a thread can sleep by it: the raw clock and the two coarse ones can only be read.
+    /// Returns true if a thread can sleep on it: the raw clock and the two coarse ones can only be read.
     #[must_use]
     pub const fn can_sleep(self) -> bool {
         !matches!(self.0, 4..=6)
     }
 
-    /// Whether timed operations of locks know it.
+    /// Returns true if timed lock operations accept it.
     #[must_use]
     pub const fn times_locks(self) -> bool {
         matches!(self, Self::REALTIME | Self::MONOTONIC)
     }
 
-    /// What it shows when the execution begins.
+    /// Returns what it shows at the start of the execution.
     const fn base(self) -> u64 {
         match self {
             Self::REALTIME | Self::REALTIME_COARSE | Self::REALTIME_ALARM => REALTIME_BASE,
@@ -120,7 +119,7 @@ impl Clock {
         }
     }
 
-    /// What it shows, in nanoseconds, as virtual time.
+    /// Converts a time that it shows, in nanoseconds, to virtual time.
     #[must_use]
     pub const fn deadline(self, shown: u64) -> Deadline {
         Deadline::at(shown.saturating_sub(self.base()))
@@ -134,12 +133,12 @@ pub struct VirtualTime {
     now: u64,
     /// How much of this time the processor was busy: reading a clock takes time, and waiting takes none.
     used: u64,
-    /// Waits since time has last advanced whose deadlines had passed when they began.
+    /// Number of waits since time last advanced whose deadlines had already passed when they began.
     in_vain: u32,
 }
 
 impl VirtualTime {
-    /// An execution begins.
+    /// The start of an execution.
     pub const START: Self = Self { now: 0, used: 0, in_vain: 0 };
 
     /// Nanoseconds since the execution began.
@@ -149,26 +148,26 @@ impl VirtualTime {
         self.now
     }
 
-    /// Nanoseconds for which the processor was busy.
+    /// Returns the nanoseconds for which the processor was busy.
     #[must_use]
     pub const fn used(&self) -> u64 {
         self.used
     }
 
-    /// What a clock shows.
+    /// Returns what a clock shows.
     #[must_use]
     pub const fn shown(&self, clock: Clock) -> u64 {
         clock.base() + self.now
     }
 
-    /// The program reads a clock. Returns what that takes.
+    /// Reads a clock. Returns how long that takes.
     pub const fn look(&mut self) -> u64 {
         self.now += LOOK;
         self.used += LOOK;
         LOOK
     }
 
-    /// A thread whose wait had this deadline was chosen: time has come this far.
+    /// Advances to the deadline of a wait whose thread was chosen.
     pub fn reach(&mut self, deadline: Deadline) {
         if !deadline.is_never() && deadline.0 > self.now {
             self.now = deadline.0;
@@ -176,8 +175,8 @@ impl VirtualTime {
         }
     }
 
-    /// The deadline of a wait that begins now. One that has passed ends the wait as soon as possible. Finding that out
-    /// takes time, more of it with every wait, so that a loop of such waits makes progress while others sleep.
+    /// Returns the deadline of a wait that begins now. A deadline that has passed ends the wait as soon as possible.
+    /// This takes time, more with every such wait, so that a loop of such waits makes progress while others sleep.
     pub fn not_before_now(&mut self, deadline: Deadline) -> Deadline {
         const MOST: u32 = 24;
         if deadline.0 > self.now {
@@ -200,7 +199,7 @@ impl VirtualTime {
         self.now.saturating_sub(moment.0)
     }
 
-    /// This many nanoseconds from now.
+    /// Returns the point of time this many nanoseconds from now.
     #[must_use]
     pub const fn after(&self, nanoseconds: u64) -> Deadline {
         Deadline::at(self.now.saturating_add(nanoseconds))

@@ -5,23 +5,23 @@ use crate::{Clock, Deadline, SECOND, Timespec, VirtualTime};
 /// When a timer expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timer {
-    /// The next time; never when it is not set.
+    /// The next expiry; never if it is not set.
     pub deadline: Deadline,
     /// Nanoseconds from one expiration to the next, 0 if there is only one.
     pub interval: u64,
 }
 
 impl Timer {
-    /// It is not set.
+    /// A timer that is not set.
     pub const STOPPED: Self = Self { deadline: Deadline::NEVER, interval: 0 };
 
-    /// Nanoseconds until it expires, at least 1; 0 when it is not set.
+    /// Returns the nanoseconds until it expires, at least 1; 0 if it is not set.
     #[must_use]
     pub fn left(&self, time: &VirtualTime) -> u64 {
         if self.deadline.is_never() { 0 } else { time.until(self.deadline).max(1) }
     }
 
-    /// It expires, which may be later than it should. Returns how many further expirations it has missed.
+    /// Lets it expire, possibly late. Returns how many further expirations it has missed.
     pub fn expire(&mut self, time: &VirtualTime) -> u64 {
         let missed = time.since(self.deadline).checked_div(self.interval);
         self.deadline = match missed {
@@ -45,7 +45,7 @@ pub struct TimerSetting {
 }
 
 impl TimerSetting {
-    /// From seconds and a part of a second that counts `unit` nanoseconds; nothing when the part is not one.
+    /// Parses seconds and a part of a second in units of `unit` nanoseconds; returns nothing if the part is invalid.
     #[must_use]
     pub fn read([interval, first]: [[i64; 2]; 2], unit: u64) -> Option<Self> {
         let nanoseconds = |[seconds, part]: [i64; 2]| {
@@ -55,13 +55,13 @@ impl TimerSetting {
         Some(Self { interval: nanoseconds(interval)?, first: nanoseconds(first)? })
     }
 
-    /// The setting that a timer has.
+    /// Returns the setting that a timer has.
     #[must_use]
     pub fn of(timer: &Timer, time: &VirtualTime) -> Self {
         Self { interval: timer.interval, first: timer.left(time) }
     }
 
-    /// The inverse of [`Self::read`]. A timer that is set never seems to be stopped, so parts are rounded up.
+    /// The inverse of [`Self::read`]. Parts are rounded up, so that a timer that is set never seems to be stopped.
     #[must_use]
     pub fn write(&self, unit: u64) -> [[i64; 2]; 2] {
         [self.interval, self.first].map(|nanoseconds| {
@@ -70,8 +70,8 @@ impl TimerSetting {
         })
     }
 
-    /// When a timer with this setting first expires: that much from now, or when a clock shows it. Also how many of its
-    /// expirations are over when it is set.
+    /// Returns when a timer with this setting first expires: this long from now, or when a clock shows it. Also returns
+    /// how many of its expirations have already passed.
     #[must_use]
     pub fn start(&self, time: &VirtualTime, clock: Option<Clock>) -> (Deadline, u64) {
         match (self.first, clock) {
@@ -86,7 +86,7 @@ impl TimerSetting {
     }
 }
 
-/// What `alarm` returns of the nanoseconds that were left: rounded, but never to 0 while the alarm was set.
+/// Returns the result of `alarm` for the remaining nanoseconds: rounded, but never 0 while the alarm is set.
 #[must_use]
 pub const fn seconds_left(nanoseconds: u64) -> u64 {
     let rounded = nanoseconds.saturating_add(SECOND / 2) / SECOND;

@@ -1,6 +1,6 @@
 //! How waits end, and the cancellation of threads.
 
-/// What can end a wait besides what is waited for.
+/// What can end a wait besides its condition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct EndsBy(u8);
@@ -8,27 +8,27 @@ pub struct EndsBy(u8);
 impl EndsBy {
     /// Nothing else.
     pub const NOTHING: Self = Self(0);
-    /// A signal handler, unless it was installed to restart.
+    /// A signal handler, unless it was installed with `SA_RESTART`.
     pub const SIGNAL: Self = Self(1);
     /// Cancellation: the wait is a cancellation point.
     pub const CANCEL: Self = Self(2);
-    /// Any signal handler, even one that was installed to restart: sleeps, `poll` and similar calls, waits for signals.
+    /// Any signal handler, even one installed with `SA_RESTART`: sleeps, `poll` and similar calls, waits for signals.
     pub const ANY_SIGNAL: Self = Self(4 | 1);
 
-    /// Both.
+    /// Returns the union.
     #[inline]
     #[must_use]
     pub const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether a handler that has run ends it.
+    /// Returns true if a handler that has run ends it.
     #[must_use]
     pub const fn by_handler(self, restarts: bool) -> bool {
         self.0 & Self::SIGNAL.0 != 0 && (!restarts || self.0 & Self::ANY_SIGNAL.0 == Self::ANY_SIGNAL.0)
     }
 
-    /// Whether cancellation ends it.
+    /// Returns true if cancellation ends it.
     #[inline]
     #[must_use]
     pub const fn by_cancellation(self) -> bool {
@@ -39,19 +39,19 @@ impl EndsBy {
 /// How a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// What was waited for is available.
+    /// Its condition holds.
     Done,
     /// By its time-out.
     TimedOut,
-    /// By a signal handler, or for no reason.
+    /// By a signal handler, or spuriously.
     Interrupted,
     /// The thread is cancelled.
     Cancelled,
 }
 
 impl End {
-    /// Of a thread that goes on. If several reasons hold, the time-out counts, because the schedule has chosen it; then
-    /// what was waited for; then cancellation.
+    /// Returns how the wait of a continuing thread ended. If several reasons hold, the time-out counts, because the
+    /// schedule has chosen it; then the condition; then cancellation.
     #[inline]
     #[must_use]
     pub fn of(timed_out: bool, is_available: impl FnOnce() -> bool, is_cancelled: impl FnOnce() -> bool) -> Self {
@@ -67,7 +67,7 @@ impl End {
     }
 }
 
-/// Whether a thread is to be cancelled, and whether it lets itself. Memory of zeroes: it is not, and would.
+/// The cancellation state of a thread. Zeroed memory means: no request, cancellation enabled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Cancellation {
@@ -77,58 +77,58 @@ pub struct Cancellation {
 }
 
 impl Cancellation {
-    /// A thread begins.
+    /// The state of a new thread.
     pub const NEW: Self = Self { is_requested: false, is_disabled: false, is_asynchronous: false };
 
-    /// `pthread_cancel` was called for it.
+    /// Notes a call of `pthread_cancel`.
     pub const fn request(&mut self) {
         self.is_requested = true;
     }
 
-    /// Whether it has to leave at its next cancellation point.
+    /// Returns true if it has to leave at its next cancellation point.
     #[inline]
     #[must_use]
     pub const fn is_due(self) -> bool {
         self.is_requested && !self.is_disabled
     }
 
-    /// Whether it has to leave wherever it is.
+    /// Returns true if it has to leave wherever it is.
     #[inline]
     #[must_use]
     pub const fn is_due_anywhere(self) -> bool {
         self.is_asynchronous && self.is_due()
     }
 
-    /// Whether its wait ends by that.
+    /// Returns true if cancellation ends its wait.
     #[inline]
     #[must_use]
     pub const fn ends(self, wait: EndsBy) -> bool {
         wait.by_cancellation() && self.is_due()
     }
 
-    /// Whether it is disabled.
+    /// Returns true if it is disabled.
     #[must_use]
     pub const fn is_disabled(self) -> bool {
         self.is_disabled
     }
 
-    /// Whether it is asynchronous.
+    /// Returns true if it is asynchronous.
     #[must_use]
     pub const fn is_asynchronous(self) -> bool {
         self.is_asynchronous
     }
 
-    /// `pthread_setcancelstate`. Returns what was.
+    /// `pthread_setcancelstate`. Returns the old state.
     pub const fn set_disabled(&mut self, is_disabled: bool) -> bool {
         core::mem::replace(&mut self.is_disabled, is_disabled)
     }
 
-    /// `pthread_setcanceltype`. Returns what was.
+    /// `pthread_setcanceltype`. Returns the old type.
     pub const fn set_asynchronous(&mut self, is_asynchronous: bool) -> bool {
         core::mem::replace(&mut self.is_asynchronous, is_asynchronous)
     }
 
-    /// The thread ends from here on, and is not cancelled again.
+    /// Notes that the thread ends, and is not cancelled again.
     pub const fn exit(&mut self) {
         self.is_requested = false;
         self.is_disabled = true;
@@ -222,7 +222,7 @@ mod tests {
     }
 
     proptest! {
-        /// A thread leaves exactly if it was asked to, has not ended, and does not refuse.
+        /// A thread is cancelled exactly if it was requested, has not ended, and does not refuse.
         #[test]
         fn due_by_definition(steps in proptest::collection::vec(0_u32..5, 0..20)) {
             let mut thread = Cancellation::NEW;

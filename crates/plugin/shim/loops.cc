@@ -1,4 +1,4 @@
-// Copies of loops. Which loops are copied, and what leads from one copy to another, is decided in Rust.
+// Copies of loops. Rust code decides which loops are copied, and what leads from one copy to another.
 
 #include "llvm-c/Types.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -15,17 +15,17 @@ using namespace llvm;
 
 namespace {
 
-// A loop, and how each of its values is called in a copy.
+// A loop, and the counterpart of each of its values in a copy.
 struct Copy {
   SmallVector<BasicBlock *> blocks;
-  // In their order, which decides about that of what is added later.
+  // In order, which determines the order of what is added later.
   SmallVector<Instruction *> instructions;
   ValueToValueMapTy values;
 
   BasicBlock *header() { return blocks.front(); }
 };
 
-// The counterpart of a value; what is not of the loop has none and is itself.
+// Returns the counterpart of a value; a value from outside the loop is its own counterpart.
 Value *counterpart(Copy &copy, Value *value) {
   auto found = copy.values.find(value);
   return found == copy.values.end() ? value : static_cast<Value *>(found->second);
@@ -50,7 +50,7 @@ void rh_each_innermost_loop(LLVMValueRef function, void *context,
   }
 }
 
-// A copy that goes where the loop goes, and that nothing leads to yet.
+// Makes a copy that branches to where the loop does, and to which nothing branches yet.
 Copy *rh_copy_loop(const LLVMBasicBlockRef *blocks, size_t count) {
   auto *copy = new Copy;
   for (size_t i = 0; i < count; i++)
@@ -75,7 +75,7 @@ Copy *rh_copy_loop(const LLVMBasicBlockRef *blocks, size_t count) {
     for (unsigned i = phi.getNumIncomingValues(); i-- > 0;)
       if (!is_contained(clones, phi.getIncomingBlock(i)))
         phi.removeIncomingValue(i, false);
-  // What the loop leads to is also where the copy leads to.
+  // The successors of the loop are also those of the copy.
   for (auto [block, clone] : zip(copy->blocks, clones))
     for (BasicBlock *next : successors(clone))
       if (!is_contained(clones, next))
@@ -84,7 +84,7 @@ Copy *rh_copy_loop(const LLVMBasicBlockRef *blocks, size_t count) {
   return copy;
 }
 
-// What a value, or a block, of the loop is in the copy.
+// Returns the counterpart of a value, or of a block, in the copy.
 LLVMValueRef rh_counterpart(Copy *copy, LLVMValueRef value) { return wrap(counterpart(*copy, unwrap(value))); }
 
 // The copy's header is now entered from `from`, which the loop's header leads to.
@@ -99,7 +99,7 @@ void rh_leave_copy(Copy *copy, LLVMBasicBlockRef from) {
     phi.addIncoming(counterpart(*copy, &phi), unwrap(from));
 }
 
-// Lets every use of a value in and behind the loop have it from the copy that control came through. Ends the copies.
+// Makes every use of a value in and after the loop take it from the copy that control came through. Ends the copies.
 void rh_join_copies(Copy *const *copies, size_t count) {
   for (Instruction *original : copies[0]->instructions) {
     SmallVector<Use *> uses;

@@ -27,7 +27,7 @@
 using namespace llvm;
 
 extern "C" {
-// Implemented in Rust; both return whether they changed the module.
+// Implemented in Rust; both return true if they changed the module.
 bool rh_begin(LLVMModuleRef module);
 bool rh_instrument(LLVMModuleRef module);
 
@@ -43,14 +43,14 @@ struct Step : PassInfoMixin<Step> {
   PreservedAnalyses run(Module &module, ModuleAnalysisManager &) {
     return run_step(wrap(&module)) ? PreservedAnalyses::none() : PreservedAnalyses::all();
   }
-  // Functions of an -O0 build are `optnone` unless the wrapper says otherwise; the pass must run all the same.
+  // Functions of an -O0 build are `optnone` unless the wrapper says otherwise; the pass must run anyway.
   static bool isRequired() { return true; }
 };
 
 // At -O0 every local variable lives in memory: without promotion each of its accesses would look like an event.
 //
-// A variable that is used before it has a value keeps to one value all the same, as it does in memory. LLVM's own pass
-// makes it another one at each use: `if (x) create(); if (x) join();` could then create and not join.
+// A variable that is used before it has a value keeps one value anyway, as in memory. LLVM's own pass would give it
+// another one at each use: `if (x) create(); if (x) join();` could then create and not join.
 struct PromoteLocals : PassInfoMixin<PromoteLocals> {
   PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
     auto &dominators = analyses.getResult<DominatorTreeAnalysis>(function);
@@ -104,7 +104,7 @@ void replace_in_debug_records(Instruction &value, PHINode &with) {
       record->replaceVariableLocationOp(&value, &with);
 }
 
-// Sets an option of the optimiser, unless it does not have it or the user has set it.
+// Sets an option of the optimiser, if it exists and the user has not set it.
 void set_option(StringRef name, StringRef value) {
   auto &options = cl::getRegisteredOptions();
   auto found = options.find(name);
@@ -141,14 +141,14 @@ void rh_register(PassBuilder &builder) {
 #endif
 }
 
-// The block that begins with `instruction`; the one before it ends with a branch to it.
+// Returns the block that begins with `instruction`; the one before it ends with a branch to it.
 LLVMBasicBlockRef rh_split_before(LLVMValueRef instruction) {
   auto *at = cast<Instruction>(unwrap(instruction));
   return wrap(at->getParent()->splitBasicBlock(at->getIterator()));
 }
 
-// A second way to the only successor of a block, by a copy of it that calls no functions: they are hooks. What the block
-// computes comes from either of them then.
+// Adds a second path to the only successor of a block, through a copy of it without its calls, which are hooks. Later code
+// takes the block's values from either of them.
 LLVMBasicBlockRef rh_duplicate_without_hooks(LLVMBasicBlockRef original) {
   BasicBlock *block = unwrap(original);
   Module *module = block->getModule();
@@ -175,7 +175,7 @@ LLVMBasicBlockRef rh_duplicate_without_hooks(LLVMBasicBlockRef original) {
   return wrap(copy);
 }
 
-// The value that leads to a successor of a switch other than the first, which is the default. LLVM 19 keeps it among the
+// Returns the value that selects a successor of a switch other than the first, which is the default. LLVM 19 keeps it among the
 // operands, LLVM 22 does not.
 LLVMValueRef rh_case_value(LLVMValueRef instruction, unsigned successor) {
   auto *branch = cast<SwitchInst>(unwrap(instruction));
@@ -212,7 +212,7 @@ void rh_append_to_used(LLVMModuleRef module, LLVMValueRef global) {
 
 void rh_set_dso_local(LLVMValueRef global) { cast<GlobalValue>(unwrap(global))->setDSOLocal(true); }
 
-// Whether the module can only become part of an executable, never of a shared library.
+// Returns true if the module can only become part of an executable, never of a shared library.
 bool rh_is_for_executable(LLVMModuleRef module) {
   return unwrap(module)->getPICLevel() == PICLevel::NotPIC || unwrap(module)->getPIELevel() != PIELevel::Default;
 }
@@ -229,7 +229,7 @@ Text rh_variable_name(LLVMMetadataRef variable) { return text(cast<DIVariable>(u
 
 Text rh_variable_type(LLVMMetadataRef variable) {
   const DIType *type = cast<DIVariable>(unwrap(variable))->getType();
-  // Pointers and qualifiers have no name of their own: what they lead to has one.
+  // Pointers and qualifiers have no name, but the type behind them does.
   while (type && type->getName().empty() && isa<DIDerivedType>(type))
     type = cast<DIDerivedType>(type)->getBaseType();
   return type ? text(type->getName()) : Text{nullptr, 0};

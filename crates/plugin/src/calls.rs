@@ -1,4 +1,4 @@
-//! Calls of C library functions that have a model: hooks tell the runtime what they do to memory.
+//! Calls of C library functions with a model: hooks announce their effect on memory to the runtime.
 
 use std::ffi::CString;
 
@@ -11,7 +11,7 @@ use crate::sys::LLVMOpcode as Opcode;
 use crate::sys::LLVMTypeKind;
 use crate::sys::core::*;
 
-/// A call, and what of its model can matter.
+/// A call, and the relevant part of its model.
 #[derive(Clone, Copy)]
 pub struct ModelledCall {
     /// The call.
@@ -20,16 +20,16 @@ pub struct ModelledCall {
     pub model: &'static str,
 }
 
-/// To whose memory an argument points.
+/// Knows which memory an argument points to.
 pub trait Sight {
-    /// Whether another thread may see what happens at this address.
+    /// Returns true if another thread may see what happens at this address.
     fn is_visible(&mut self, address: Value) -> bool;
-    /// Whether a read at this address may see what another thread wrote.
+    /// Returns true if a read at this address may see what another thread wrote.
     fn is_readable(&mut self, address: Value) -> bool;
 }
 
-/// The part of a function's model that can matter for a call of it. If something else already announces what the call
-/// does to the program's memory, only the rest matters.
+/// Returns the relevant part of a function's model for a call. If something else already announces what the call does
+/// to the program's memory, only the rest is relevant.
 pub fn modelled(call: Value, name: &str, is_announced: bool, sight: &mut impl Sight) -> Option<ModelledCall> {
     let model = models::of(name)?;
     let is_left = |text: &str| !is_announced || is_about_streams(text);
@@ -67,7 +67,7 @@ fn matters(call: Value, text: &str, sight: &mut impl Sight) -> bool {
 }
 
 impl ModelledCall {
-    /// Whether something is known only when it has returned.
+    /// Returns true if some effects are known only after it has returned.
     pub fn has_end(&self) -> bool {
         self.model.split_ascii_whitespace().any(|text| match models::parts(text).next() {
             Some(Part::Touch(touch)) => touch.is_after,
@@ -80,7 +80,7 @@ impl ModelledCall {
         })
     }
 
-    /// Where the call has returned, if there is a single such place.
+    /// Returns where the call has returned, if there is a single such place.
     pub fn end(&self) -> Option<Value> {
         match self.call.opcode() {
             Some(Opcode::LLVMCall) if !self.call.is_must_tail() => self.call.next(),
@@ -95,11 +95,11 @@ impl ModelledCall {
     }
 }
 
-/// Whether the model covers everything that a call of the function does.
+/// Returns true if the model covers everything that a call of the function does.
 pub fn is_covered(call: Value, name: &str) -> bool {
     let Some(model) = models::of(name).filter(|_| racehunter_sight::is_modelled(name)) else { return false };
     let whole = ModelledCall { call, model };
-    // A function of the C library that is called back touches memory unseen.
+    // A C library function that is called back touches memory unseen.
     let calls_back = |argument: Value| {
         argument.ty().is_ordinary_pointer()
             && !llvm!(LLVMIsAFunction(argument.0)).is_null()
@@ -138,7 +138,7 @@ impl Emitter<'_> {
         self.call(c"__rh_lib_after", &[model, arguments, site, result]);
     }
 
-    /// A value as a number; zero for values that have none.
+    /// Returns a value as a number; zero if it cannot be one.
     fn number(&self, value: Value, is_signed: bool) -> Value {
         let ty = value.ty();
         if ty.is_ordinary_pointer() {

@@ -2,9 +2,9 @@
 //!
 //! Executions that track few accesses spend most of their time in loops where nothing is tracked, or where one access
 //! in a thousand is. An innermost loop without calls gets two copies that announce nothing and count events in a
-//! register: a *blind* copy, used when none of its sites is selected, and a *watchful* copy, which compares each
-//! address with the memory that the plan tracks. At an access to that memory, the watchful copy continues in the
-//! middle of the original loop, with its hooks, until the iteration ends.
+//! register: a *blind* copy, used if none of its sites is selected, and a *watchful* copy, which compares each address
+//! with the memory that the plan tracks. At an access to that memory, the watchful copy continues in the middle of the
+//! original loop, with its hooks, until the iteration ends.
 //!
 //! ```text
 //!  header:  nothing selected in this process?  or budget <= events of a round?  -- yes -->  the loop, with its hooks
@@ -14,7 +14,7 @@
 //!               +-------------------->  watchful copy  (also when an address is near) ------------+   header
 //! ```
 //!
-//! The copies are made before hooks are emitted, and joined with the loop when all else is done.
+//! The copies are made before hooks are emitted, and connected with the loop after everything else.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -27,24 +27,24 @@ use crate::regions::is_one_event;
 use crate::sys::core::*;
 use crate::sys::{LLVMIntPredicate, LLVMOpcode as Opcode};
 
-/// Instructions of a loop that is copied, at most.
+/// Maximum number of instructions of a loop that is copied.
 const MOST_INSTRUCTIONS: usize = 400;
 
 /// A loop that gets copies.
 pub struct CopiedLoop {
     function: Value,
-    /// Its blocks, the header first, each with what is counted in it.
+    /// Its blocks, the header first, each with the events in it.
     blocks: Vec<(Block, Vec<Event>)>,
     /// Its announcements, in order.
     announcements: Vec<usize>,
     /// Sites such that each of the loop's sites comes after one of them, with no site of another loop or region in
     /// between.
     pub heads: Vec<u32>,
-    /// Events of one iteration, at most.
+    /// Maximum number of events in an iteration.
     most: u64,
 }
 
-/// What is counted.
+/// A counted event.
 enum Event {
     /// An announcement, by its number.
     Announced(usize),
@@ -57,13 +57,13 @@ impl CopiedLoop {
         self.blocks[0].0
     }
 
-    /// Whether an announcement belongs to it.
+    /// Returns true if an announcement belongs to it.
     pub fn has(&self, announcement: usize) -> bool {
         self.announcements.binary_search(&announcement).is_ok()
     }
 }
 
-/// The loops of a function that can be copied.
+/// Returns the loops of a function that can be copied.
 pub fn find(
     function: Value,
     announcements: &[Announcement],
@@ -132,7 +132,7 @@ fn consider(
     (copied.most > 0).then_some(copied)
 }
 
-/// Whether every cycle in the loop passes through its header.
+/// Returns true if every cycle in the loop passes through its header.
 fn passes_each_block_once(blocks: &[Block]) -> bool {
     let mut waiting_for: FxHashMap<Block, usize> = blocks.iter().map(|&block| (block, 0)).collect();
     let inner = |block: Block| successors(block).into_iter().filter(|&next| next != blocks[0]);
@@ -161,9 +161,9 @@ pub struct Copies<'a> {
     of: &'a CopiedLoop,
     header: Block,
     copies: Vec<Made>,
-    /// The events until the next one that the runtime has to see, while control is in a copy.
+    /// The number of events until the next one that the runtime has to see, while control is in a copy.
     left: Value,
-    /// What each access comes behind, in its block.
+    /// The instruction before each access in its block.
     befores: FxHashMap<usize, Option<Value>>,
 }
 
@@ -183,7 +183,7 @@ impl Emitter<'_> {
         let blocks: Vec<Block> = of.blocks.iter().map(|&(block, _)| block).collect();
         let left = self.local(of.function);
         let watchfulness: &[bool] = if of.heads.is_empty() { &[false] } else { &[false, true] };
-        // All before the first is changed.
+        // Copy the loop as often as needed before changing any copy.
         let copies: Vec<LoopCopy> = watchfulness.iter().map(|_| LoopCopy::of(&blocks)).collect();
         let copies = copies.into_iter().zip(watchfulness);
         let copies = copies.map(|(copy, &watchful)| self.count_in(copy, of, announcements, left, watchful)).collect();
@@ -271,7 +271,7 @@ impl Emitter<'_> {
         for copies in &of_loops {
             self.connect(copies, announcements);
         }
-        // Not before all ways are known that control can go.
+        // Only when the control flow is final.
         for copies in of_loops {
             LoopCopy::join(copies.copies.into_iter().map(|made| made.copy).collect());
             promote(copies.left);

@@ -48,14 +48,14 @@ pub struct Emitter<'a> {
     tracing: Value,
     /// Events until the next one that the runtime has to see.
     pub(crate) budget: Value,
-    /// The memory that an execution tracks, if it tracks few variables only.
+    /// The memory that an execution tracks, if it tracks only few variables.
     pub(crate) look_from: Value,
     /// Its size; the largest number in all other executions.
     pub(crate) look_bytes: Value,
     pub(crate) stack: Value,
     weights: LLVMValueRef,
     pub(crate) told: Told,
-    /// Where the arguments of calls with a model are.
+    /// Where the arguments of modelled calls are.
     pub(crate) arguments: FxHashMap<Value, Value>,
     pub(crate) models: FxHashMap<&'static str, Value>,
     /// Location of the hook that is being emitted.
@@ -69,7 +69,7 @@ impl Drop for Emitter<'_> {
 }
 
 impl<'a> Emitter<'a> {
-    /// Declares what the runtime provides, and the array of sites.
+    /// Declares the runtime's symbols, and the array of sites.
     pub fn new(module: Module, kinds: &'a Kinds, plan: &Plan) -> Self {
         let context = module.context();
         let types = Types {
@@ -134,7 +134,7 @@ impl<'a> Emitter<'a> {
         let befores: Vec<Option<Value>> =
             plan.regions.iter().map(|region| plan.announcements[region.start].instruction.previous()).collect();
         for announcement in &plan.announcements {
-            // No code may come between a call that must be a tail call and its return.
+            // No code may come between a tail call that must stay one and its return.
             let at = frame::before_tail_call(announcement.instruction);
             self.locate(plan.function, announcement.instruction);
             let site = self.site(announcement.site);
@@ -153,7 +153,7 @@ impl<'a> Emitter<'a> {
         }
         self.scopes(plan);
         self.reach(plan);
-        // Only now: hooks refer to values of the program as it was, and shortcuts change where these come from.
+        // Only now: hooks refer to values of the original program, and shortcuts change where these come from.
         for (region, before) in plan.regions.iter().zip(befores) {
             let announcements = &plan.announcements[region.clone()];
             self.locate(plan.function, announcements[0].instruction);
@@ -171,13 +171,13 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// What is emitted next belongs to this instruction.
+    /// Sets the instruction to which the emitted code belongs.
     pub(crate) fn locate(&mut self, function: Value, instruction: Value) {
         self.location = instruction.location().or_else(|| self.function_location(function));
     }
 
-    /// Adds a copy without hooks to a region that has its hooks. The copy runs when no event of the region is
-    /// tracked: they are only counted. `before` is the instruction before the region in its block.
+    /// Adds a copy without hooks to a region that has its hooks. The copy runs if no event of the region is tracked: it
+    /// only counts them. `before` is the instruction before the region in its block.
     fn offer_shortcut(&mut self, region: &[Announcement], before: Option<Value>) {
         let (first, last) = (region[0].instruction, region[region.len() - 1].instruction);
         let events = region.iter().map(|announcement| announcement.operations.len() as u64).sum();
@@ -186,7 +186,7 @@ impl<'a> Emitter<'a> {
             None => first.block().instructions().next(),
         };
         let (head, announced) = self.split(start.expect("the region is behind"));
-        // An access alone need not be there twice: what is skipped is its hook.
+        // A single access need not be copied: only its hook is skipped.
         let end = if region.len() == 1 { first } else { last.next().expect("an access does not end a block") };
         let behind = split_before(end);
         let shortcut = if region.len() == 1 {
@@ -204,8 +204,8 @@ impl<'a> Emitter<'a> {
         self.store(left, self.budget);
     }
 
-    /// Goes to `shortcut` when the region that begins at `site` is clear and none of its events needs attention, to
-    /// `announced` otherwise. Returns the budget, for the first case.
+    /// Branches to `shortcut` if the region that begins at `site` is clear and none of its events needs attention, and
+    /// otherwise to `announced`. Returns the budget, for the first case.
     fn unless_noticed(&mut self, site: u32, events: u64, shortcut: Block, announced: Block) -> Value {
         let clear = self.append_block(announced);
         let is_clear = self.are_clear(&[site]);
@@ -283,7 +283,7 @@ impl<'a> Emitter<'a> {
         self.call(c"__rh_lib_string", &[string.first, second, length, site, which]);
     }
 
-    /// Announces each lane whose bit is set. This is a loop over the set bits: few lanes are usually in use, and the
+    /// Announces each lane whose bit is set. This is a loop over the set bits: usually few lanes are in use, and the
     /// code stays short for any number of lanes.
     fn masked(&mut self, at: Value, site: Value, access: Access, bits: Value, lanes: Lanes, bytes: u64) {
         if let Lanes::Compressed(address) = lanes {
@@ -335,7 +335,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The mask as an `i64`, a bit for each of the first `count` lanes.
+    /// Returns the mask as an `i64`, a bit for each of the first `count` lanes.
     fn mask_bits(&mut self, mask: Mask, count: u32) -> Value {
         let context = self.module.context();
         let bits = match mask {
@@ -370,7 +370,7 @@ impl<'a> Emitter<'a> {
         self.rarely(at, is_off, body);
     }
 
-    /// Emits `body` so that it runs only when the condition, which hardly ever happens, does not hold.
+    /// Emits `body` so that it runs only if the condition, which almost always holds, does not.
     pub(crate) fn rarely(&mut self, at: Value, condition: Value, body: impl FnOnce(&mut Self)) {
         let (head, tail) = self.split(at);
         let rare = self.append_block(tail);
@@ -397,26 +397,26 @@ impl<'a> Emitter<'a> {
         self.go_to(tail);
     }
 
-    // The small words of the language above.
+    // Helpers for emitting code.
 
-    /// The byte of a site.
+    /// Returns the byte of a site.
     fn site(&self, number: u32) -> Value {
         self.constant_offset_of(self.sites, u64::from(number))
     }
 
-    /// A byte of a global variable.
+    /// Returns a byte of a global variable.
     pub(crate) fn constant_offset_of(&self, global: Value, bytes: u64) -> Value {
         let mut index = [self.i64(bytes).0];
         Value(llvm!(LLVMConstInBoundsGEP2(self.types.i8.0, global.0, index.as_mut_ptr(), 1)))
     }
 
-    /// Goes on emitting before an instruction.
+    /// Continues emitting before an instruction.
     pub(crate) fn before(&self, instruction: Value) {
         llvm!(LLVMPositionBuilderBefore(self.builder, instruction.0));
         self.set_location();
     }
 
-    /// Goes on emitting at the end of a block.
+    /// Continues emitting at the end of a block.
     pub(crate) fn at_end(&self, block: Block) {
         llvm!(LLVMPositionBuilderAtEnd(self.builder, block.0));
         self.set_location();
@@ -437,7 +437,7 @@ impl<'a> Emitter<'a> {
         (head, tail)
     }
 
-    /// A new block of the same function.
+    /// Returns a new block of the same function.
     pub(crate) fn append_block(&self, neighbour: Block) -> Block {
         let function = llvm!(LLVMGetBasicBlockParent(neighbour.0));
         Block(llvm!(LLVMAppendBasicBlockInContext(self.module.context(), function, UNNAMED)))
@@ -447,7 +447,7 @@ impl<'a> Emitter<'a> {
         Value(llvm!(LLVMBuildCondBr(self.builder, condition.0, yes.0, no.0)))
     }
 
-    /// A branch whose second target is hardly ever taken.
+    /// Emits a branch whose second target is hardly ever taken.
     pub(crate) fn likely_branch(&self, condition: Value, yes: Block, no: Block) {
         let branch = self.branch(condition, yes, no);
         llvm!(LLVMSetMetadata(branch.0, self.kinds.profile, self.weights));
@@ -465,12 +465,12 @@ impl<'a> Emitter<'a> {
         Value(llvm!(LLVMBuildICmp(self.builder, predicate, left.0, right.0, UNNAMED)))
     }
 
-    /// An `i64`, less a constant.
+    /// Returns an `i64` minus a constant.
     pub(crate) fn subtract(&self, from: Value, number: u64) -> Value {
         Value(llvm!(LLVMBuildSub(self.builder, from.0, self.i64(number).0, UNNAMED)))
     }
 
-    /// Whether nothing that begins at any of these sites is tracked.
+    /// Returns a value that is true if nothing that begins at any of these sites is tracked.
     pub(crate) fn are_clear(&self, heads: &[u32]) -> Value {
         let flags =
             |&site: &u32| Value(llvm!(LLVMBuildLoad2(self.builder, self.types.i8.0, self.site(site).0, UNNAMED)));
@@ -479,14 +479,14 @@ impl<'a> Emitter<'a> {
         self.compare(LLVMIntPredicate::LLVMIntSLT, all.expect("there is a site"), zero)
     }
 
-    /// A variable of the function for an `i64`.
+    /// Returns a variable of the function for an `i64`.
     pub(crate) fn local(&self, function: Value) -> Value {
         let entry = Block(llvm!(LLVMGetEntryBasicBlock(function.0)));
         self.before(entry.instructions().next().expect("a block has a terminator"));
         Value(llvm!(LLVMBuildAlloca(self.builder, self.types.i64.0, UNNAMED)))
     }
 
-    /// The same for another type.
+    /// Returns the same for another type.
     pub(crate) fn local_of(&self, function: Value, ty: Type) -> Value {
         let entry = Block(llvm!(LLVMGetEntryBasicBlock(function.0)));
         self.before(entry.instructions().next().expect("a block has a terminator"));
@@ -518,7 +518,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// An integer or pointer as `i64`: wider ones lose their upper bits, narrower ones are extended with zeroes.
+    /// Converts an integer or pointer to `i64`: wider ones lose their upper bits, narrower ones are zero-extended.
     pub(crate) fn as_i64(&self, value: Value) -> Value {
         let ty = value.ty();
         if ty == self.types.i64 {
@@ -530,7 +530,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The bits of a wide integer that [`Self::as_i64`] leaves out.
+    /// Returns the bits of a wide integer that [`Self::as_i64`] leaves out.
     fn upper_half(&self, value: Value) -> Option<Value> {
         let ty = value.ty();
         if !ty.is_integer() || ty.integer_bits() <= 64 {
@@ -540,13 +540,13 @@ impl<'a> Emitter<'a> {
         Some(self.as_i64(Value(llvm!(LLVMBuildLShr(self.builder, value.0, shift, UNNAMED)))))
     }
 
-    /// A pointer, some bytes further.
+    /// Returns a pointer plus an offset.
     fn offset(&self, base: Value, offset: Value) -> Value {
         let mut index = [offset.0];
         Value(llvm!(LLVMBuildGEP2(self.builder, self.types.i8.0, base.0, index.as_mut_ptr(), 1, UNNAMED)))
     }
 
-    /// A pointer, a constant number of bytes further in the same object.
+    /// Returns a pointer plus a constant offset in the same object.
     pub(crate) fn constant_offset(&self, base: Value, bytes: u64) -> Value {
         let mut index = [self.i64(bytes).0];
         Value(llvm!(LLVMBuildInBoundsGEP2(self.builder, self.types.i8.0, base.0, index.as_mut_ptr(), 1, UNNAMED)))
@@ -578,7 +578,7 @@ impl<'a> Emitter<'a> {
         Value(llvm!(LLVMBuildCall2(self.builder, ty, function, raw.as_mut_ptr(), raw.len() as u32, UNNAMED)))
     }
 
-    /// A constant `i32` 0, which some intrinsics take as the number of a frame.
+    /// Returns a constant `i32` 0, which some intrinsics take as the number of a frame.
     pub(crate) fn zero(&self) -> Value {
         self.i32(0)
     }
@@ -615,7 +615,7 @@ impl<'a> Emitter<'a> {
         (hook, Type(ty))
     }
 
-    /// A location for what the program did not write: the function's own line.
+    /// Returns a location for generated code: the function's own line.
     fn function_location(&self, function: Value) -> Option<Metadata> {
         let subprogram = function.subprogram()?;
         let (context, line) = (self.module.context(), subprogram.subprogram_line());
@@ -643,7 +643,7 @@ fn range_hook(access: Access) -> &'static CStr {
     }
 }
 
-/// Metadata for a branch whose second target is hardly ever taken.
+/// Returns the metadata for a branch whose second target is hardly ever taken.
 fn branch_weights(context: LLVMContextRef, types: &Types) -> LLVMValueRef {
     let name = "branch_weights";
     let weight = |value: u64| llvm!(LLVMValueAsMetadata(LLVMConstInt(types.i32.0, value, 0)));

@@ -1,4 +1,4 @@
-//! The shadow call stack: each function leaves its return address and where that is stored, without any call.
+//! The shadow call stack: each function pushes its return address and the address where that is stored, without a call.
 //!
 //! A frame is two words. `__rh_stack` points to the next free frame. A function puts its frame there, moves the
 //! pointer up, and sets it back to its own frame when it returns. Code that catches an exception or comes back from
@@ -24,17 +24,17 @@ pub struct Frame {
     end: Value,
 }
 
-/// The places of a function at which its frame must be given back or restored.
+/// Where a function's frame must be popped or restored.
 #[derive(Default)]
 pub struct Exits {
-    /// Before these the frame ends.
+    /// The frame is popped before these instructions.
     leaving: Vec<Value>,
     /// Before these instructions, the frame becomes the topmost one again.
     healing: Vec<Value>,
 }
 
 impl Exits {
-    /// Finds them, before anything is inserted.
+    /// Finds these instructions, before anything is inserted.
     pub fn find(function: Value, kinds: &Kinds) -> Self {
         let mut exits = Self::default();
         for instruction in function.blocks().flat_map(|block| block.instructions()) {
@@ -73,7 +73,7 @@ pub fn heal(emitter: &Emitter, frame: Frame, exits: &Exits) {
     }
 }
 
-/// Emits what gives the frame back. Comes after other hooks are emitted, and so runs after them.
+/// Emits code that pops the frame. It is emitted after other hooks, and so runs after them.
 pub fn leave(emitter: &Emitter, frame: Frame, exits: &Exits) {
     for &at in &exits.leaving {
         emitter.before(at);
@@ -81,7 +81,7 @@ pub fn leave(emitter: &Emitter, frame: Frame, exits: &Exits) {
     }
 }
 
-/// Where code at the start of a function goes: after its allocas, and after the prologue of its frame.
+/// Returns where code at the start of a function goes: after its allocas, and after the prologue of its frame.
 pub fn first_instruction(function: Value, frame: Option<Frame>) -> Value {
     if let Some(next) = frame.and_then(|frame| frame.end.next()) {
         return next;
@@ -92,7 +92,7 @@ pub fn first_instruction(function: Value, frame: Option<Frame>) -> Value {
     first.or_else(|| entry.terminator()).expect("a block has a terminator")
 }
 
-/// The place before `instruction`, or before the tail call that belongs to it when it is a return.
+/// Returns the position before `instruction`, or before the tail call that belongs to it if it is a return.
 pub fn before_tail_call(instruction: Value) -> Value {
     if instruction.opcode() != Some(Opcode::LLVMRet) {
         return instruction;

@@ -1,4 +1,4 @@
-//! The door: what the host compiler sees of the plugin, and the check of its version.
+//! The entry point: what the host compiler sees of the plugin, and the check of its version.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -23,7 +23,7 @@ pub struct PluginInfo {
 /// Field that LLVM 22 added at the end: called before code generation, which the plugin does not need.
 const HAS_CODEGEN_CALLBACK: bool = BUILT_FOR >= 22;
 
-/// The symbol that LLVM looks for in a plugin. It returns a structure in memory, whose address is a hidden first
+/// The function that LLVM looks for in a plugin. It returns a structure in memory, whose address is a hidden first
 /// argument in the calling convention. The argument is explicit here, because hosts of different versions reserve
 /// different sizes.
 ///
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn llvmGetPassPluginInfo(info: *mut PluginInfo) -> *mut Pl
 
 /// Major version of the LLVM that loaded the plugin.
 fn host_major() -> Option<u32> {
-    // Looked up instead of called: a host without it would fail with a message about a missing symbol.
+    // Looked up instead of called: otherwise a host without it would fail with a message about a missing symbol.
     // SAFETY: a null handle means the default search order on Linux; the name is a C string.
     let symbol = unsafe { dlsym(std::ptr::null_mut(), c"LLVMGetVersion".as_ptr()) };
     if symbol.is_null() {

@@ -1,4 +1,4 @@
-//! Attributes and metadata of LLVM that the plugin asks for, looked up once per module.
+//! LLVM attributes and metadata that the plugin needs, looked up once per module.
 
 use crate::llvm::{FUNCTION, Module, Value, attribute_kind, llvm, metadata_kind};
 use crate::sys::core::*;
@@ -27,8 +27,8 @@ pub struct Kinds {
     pub no_merge: u32,
     /// `nocapture` (LLVM 19) or `captures` (LLVM 22).
     captures: u32,
-    /// Promises that no longer hold once a function calls hooks: an optimiser that runs later, at link time, would drop
-    /// or move calls because of them.
+    /// Attributes that no longer hold once a function calls hooks: a later optimiser, at link time, would drop or move
+    /// calls because of them.
     pub broken_promises: [u32; 3],
     /// Attributes of functions whose calls must not be copied.
     pub single_copy: [u32; 2],
@@ -44,7 +44,7 @@ pub struct Kinds {
 }
 
 impl Kinds {
-    /// Asks the host.
+    /// Looks them up in the host.
     pub fn new(module: Module) -> Self {
         let context = module.context();
         Self {
@@ -69,29 +69,30 @@ impl Kinds {
         }
     }
 
-    /// Whether a function has an attribute.
+    /// Returns true if a function has an attribute.
     pub fn function_has(&self, function: Value, kind: u32) -> bool {
         function.has_attribute(FUNCTION, kind)
     }
 
-    /// Whether a call, or its callee, has an attribute.
+    /// Returns true if a call, or its callee, has an attribute.
     pub fn call_has(&self, call: Value, kind: u32) -> bool {
         call.call_attribute(FUNCTION, kind).is_some()
     }
 
-    /// Whether the callee keeps no way to reach the memory of this argument.
+    /// Returns true if the callee keeps no pointer to the memory of this argument.
     pub fn is_argument_forgotten(&self, call: Value, argument: u32) -> bool {
         let Some(attribute) = call.call_attribute(argument + 1, self.captures) else { return false };
         if cfg!(feature = "llvm19") {
             return true;
         }
-        // Four bits for the return value, four for everything else; the upper two of each concern provenance. A
-        // callee that only uses the address itself cannot pass the memory on.
+        // Four bits for the return value, four for everything else; the upper two of each concern provenance. A callee
+        // that only uses the address itself cannot pass the memory on.
         const PROVENANCE: u64 = 0xcc;
         llvm!(LLVMGetEnumAttributeValue(attribute)) & PROVENANCE == 0
     }
 
-    /// Whether a load or store is of an object's pointer to its virtual table, by its type-based alias information.
+    /// Returns true if a load or store is of an object's pointer to its virtual table, by its type-based alias
+    /// information.
     pub fn is_vtable_access(&self, access: Value) -> bool {
         // The access tag is (base type, access type, offset); a type's first operand is its name.
         access

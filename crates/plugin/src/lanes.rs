@@ -7,16 +7,16 @@ use crate::operation::Mask;
 use crate::sys::LLVMOpcode as Opcode;
 use crate::sys::core::*;
 
-/// The lanes of a load that are used, if that is not all of them: those that all its users pick, or those for which a
-/// condition holds, where all its users choose between it and something else.
+/// Returns the lanes of a load that are used, if not all are: those that all its users pick, or those for which a
+/// condition holds, if all its users select between it and something else.
 pub fn used(load: Value, count: u32) -> Option<Mask> {
     picked(load, count).or_else(|| chosen(load))
 }
 
-/// The users take single lanes out of the vector, or put some of them in another order; perhaps after they have computed
-/// something for each lane.
+/// Returns the lanes that the users extract from the vector or reorder, possibly after computing something for each
+/// lane.
 fn picked(load: Value, count: u32) -> Option<Mask> {
-    /// Values that are followed.
+    /// Maximum number of values to follow.
     const MOST: usize = 256;
     let all = if count == 64 { u64::MAX } else { (1 << count) - 1 };
     let (mut used, mut seen, mut pending): (u64, _, _) = (0, FxHashSet::from_iter([load]), vec![load]);
@@ -49,7 +49,7 @@ fn picked(load: Value, count: u32) -> Option<Mask> {
     (used != 0).then(|| Mask::Bits(constant(load, used, count)))
 }
 
-/// Whether each lane of the result depends on the same lane of the operands only.
+/// Returns true if each lane of the result depends only on the same lane of the operands.
 fn is_lane_by_lane(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(
@@ -84,7 +84,7 @@ fn is_lane_by_lane(opcode: Opcode) -> bool {
     )
 }
 
-/// The bits as a vector of `i1`.
+/// Returns the bits as a vector of `i1`.
 fn constant(load: Value, bits: u64, count: u32) -> Value {
     let context = llvm!(LLVMGetTypeContext(load.ty().0));
     let bit = llvm!(LLVMInt1TypeInContext(context));
@@ -92,8 +92,8 @@ fn constant(load: Value, bits: u64, count: u32) -> Value {
     Value(llvm!(LLVMConstVector(lanes.as_mut_ptr(), count)))
 }
 
-/// The users choose, lane by lane, by the same condition. The optimiser makes that of a masked load of memory that is known to
-/// be there; the condition comes before the load then.
+/// Returns the condition by which the users select, lane by lane. The optimiser turns a masked load of memory that is
+/// known to exist into this; the condition then comes before the load.
 fn chosen(load: Value) -> Option<Mask> {
     let mut choice = None;
     for (user, operand) in load.uses() {
@@ -108,7 +108,7 @@ fn chosen(load: Value) -> Option<Mask> {
     comes_before(condition, load).then_some(mask)
 }
 
-/// Whether a value is known at an instruction. Where that is not obvious the whole vector counts.
+/// Returns true if a value is available at an instruction. If that is not obvious, the whole vector counts.
 fn comes_before(value: Value, instruction: Value) -> bool {
     let before = std::iter::successors(instruction.previous(), |&at| at.previous());
     value.opcode().is_none() || before.into_iter().any(|earlier| earlier == value)

@@ -1,18 +1,17 @@
 //! The pass that RaceHunter adds to clang (and rustc).
 //!
-//! It numbers the instructions whose effect other threads can see, calls a hook of the in-target runtime before each
-//! of them, keeps a shadow call stack, and puts the instrumented code, as [`racehunter_ir`], into a section of the
-//! object file. It is the only part of the project that uses LLVM, and it does not know what the runtime does with
-//! the hooks.
+//! It numbers the instructions whose effect other threads can see, calls a hook of the in-target runtime before each of
+//! them, keeps a shadow call stack, and puts the instrumented code, as [`racehunter_ir`], into a section of the object
+//! file. It is the only part of the project that uses LLVM, and it does not know what the runtime does with the hooks.
 //!
 //! The pass runs at the end of the optimiser, just before ThreadSanitizer's own, and then marks every function so that
-//! ThreadSanitizer leaves it alone: a program compiled this way sees the same `__has_feature`, attributes and optimiser
-//! as with `-fsanitize=thread`, and differs only in the calls. It works on modules that are compiled for later
-//! link-time optimisation too, once, before the link.
+//! ThreadSanitizer leaves it alone. A program compiled this way sees the same `__has_feature`, attributes and optimiser
+//! as with `-fsanitize=thread`, and differs only in the calls. The pass also works on modules that are compiled for
+//! link-time optimisation: once, before the link.
 //!
-//! The plugin contains no LLVM: a small C++ shim registers the pass, everything else uses the C API of the compiler
+//! The plugin contains no LLVM: a small C++ shim registers the pass, and everything else uses the C API of the compiler
 //! that loaded it. That compiler must have the LLVM version that the plugin was built for; any other is refused before
-//! a function of it is called.
+//! one of its functions is called.
 //!
 //! # Rust
 //!
@@ -78,12 +77,12 @@ use crate::llvm::Module;
 use crate::plan::Plan;
 use crate::sys::prelude::LLVMModuleRef;
 
-/// Whether a variable of the environment asks for something.
+/// Returns true if an environment variable asks for something.
 fn asked(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| value == "1")
 }
 
-/// Asks for code that is taken as a whole: no thread is preempted in it.
+/// Marks code that is trusted as a whole: no thread is preempted in it.
 const QUIET: &str = "RACEHUNTER_QUIET";
 
 /// Called by the shim before the optimiser starts.
@@ -102,7 +101,7 @@ extern "C" fn rh_instrument(module: LLVMModuleRef) -> bool {
     guarded(|| instrument(Module(module)))
 }
 
-/// A panic must not unwind into the compiler: the build fails with its message.
+/// Stops a panic from unwinding into the compiler: the build fails with its message.
 fn guarded(step: impl FnOnce() -> bool) -> bool {
     catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|_| {
         eprintln!("racehunter: internal error in the compiler plugin; please report it with the source file");
@@ -134,7 +133,7 @@ fn instrument(module: Module) -> bool {
     }
     let exported = racehunter_ir::encode(&export::export(module, &kinds, &plan));
     if let Some(file) = std::env::var_os("RACEHUNTER_EXPORT") {
-        // The caller sees that it is missing.
+        // The caller notices if it is missing.
         let _ = std::fs::write(file, &exported.bytes);
     }
     let mut emitter = Emitter::new(module, &kinds, &plan);
@@ -166,7 +165,7 @@ fn withdraw_promises(module: Module, kinds: &Kinds, plan: &Plan) {
     }
 }
 
-/// ThreadSanitizer's pass comes next, and must not add its own hooks.
+/// Keeps ThreadSanitizer's pass, which comes next, from adding its own hooks.
 fn silence_thread_sanitizer(module: Module, kinds: &Kinds) -> bool {
     let mut changed = false;
     for function in module.functions().filter(|function| !function.is_declaration()) {

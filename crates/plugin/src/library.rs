@@ -20,13 +20,13 @@ pub struct StringCall {
 }
 
 impl StringCall {
-    /// A string that is read to its end.
+    /// Returns a string that is read to its end.
     pub fn whole(text: Value) -> Self {
         Self { which: 0, first: text, second: None, length: None, character: None }
     }
 }
 
-/// Where such a function has what it works on, besides the first string: positions among the arguments.
+/// Positions of the other operands of such a function among its arguments.
 #[derive(Clone, Copy)]
 enum Others {
     Nothing,
@@ -53,7 +53,8 @@ const STRING_FUNCTIONS: [(&str, Others); 13] = [
     ("strncat", Others::TextUpTo),
 ];
 
-/// The announcement of a call of `function`, if it is a string function called with the arguments that it has in C.
+/// Returns the announcement of a call of `function`, if it is a string function called with the arguments that it has
+/// in C.
 pub fn string_call(call: Value, function: &str) -> Option<StringCall> {
     let function = match function {
         // The optimiser's names for uses of the same memory.
@@ -62,7 +63,7 @@ pub fn string_call(call: Value, function: &str) -> Option<StringCall> {
         // They read the string to its end, whatever their result.
         "puts" | "fputs" | "fputs_unlocked" | "perror" => "strlen",
         "atol" | "atoll" => "atoi",
-        // What the optimiser turns `atoi` into.
+        // The optimiser turns `atoi` into these.
         "strtol" | "strtoll" | "isoc23_strtol" | "isoc23_strtoll" if is_decimal(call) => "atoi",
         "rindex" => "strrchr",
         "index" => "strchr",
@@ -82,14 +83,14 @@ pub fn string_call(call: Value, function: &str) -> Option<StringCall> {
     })
 }
 
-/// Whether a call of `strtol` reads a decimal number, and does not say where that ends.
+/// Returns true if a call of `strtol` reads a decimal number, and does not ask where it ends.
 fn is_decimal(call: Value) -> bool {
     call.argument_count() == 3
         && llvm!(LLVMIsNull(call.operand(1).0)) != 0
         && call.operand(2).constant_integer() == Some(10)
 }
 
-/// A vector access under a mask: its direction, which lanes, where they are, and the type of the vector.
+/// Returns a vector access under a mask: its direction, which lanes, where they are, and the type of the vector.
 pub fn masked_access(call: Value, name: &str) -> Option<(Access, Mask, Lanes, Type)> {
     let argument = |index: u32| call.operand(index);
     // LLVM 22 moved the alignment from the arguments to an attribute.

@@ -1,8 +1,8 @@
 //! A thin layer over LLVM's C API: copyable handles with methods instead of functions with raw pointers.
 //!
-//! Why these methods are safe to call although they are not marked unsafe: the handles come from the module that the
-//! host compiler passes to the plugin and are used only while its pass runs, on one thread. The plugin deletes only
-//! branches that it made itself, and does not keep their handles. LLVM's C API casts without checking in release
+//! These methods are safe to call although they are not marked unsafe: the handles come from the module that the host
+//! compiler passes to the plugin, and are used only while its pass runs, on one thread. The plugin deletes only
+//! branches that it created itself, and does not keep their handles. LLVM's C API casts without checking in release
 //! builds, so each method is called only for the kind of value that its documentation names.
 //!
 //! Rust binds functions when the plugin is loaded, before the host's version is checked. This module therefore calls
@@ -102,7 +102,7 @@ fn chain<T: Copy>(first: Option<T>, next: impl Fn(T) -> Option<T>) -> impl Itera
 }
 
 impl Module {
-    /// The context that owns the module's types.
+    /// Returns the context that owns the module's types.
     pub fn context(self) -> LLVMContextRef {
         llvm!(LLVMGetModuleContext(self.0))
     }
@@ -110,28 +110,28 @@ impl Module {
     pub fn layout(self) -> LLVMTargetDataRef {
         llvm!(LLVMGetModuleDataLayout(self.0))
     }
-    /// The functions, declarations included.
+    /// Returns the functions, declarations included.
     pub fn functions(self) -> impl Iterator<Item = Value> {
         chain(Value::new(llvm!(LLVMGetFirstFunction(self.0))), |f| Value::new(llvm!(LLVMGetNextFunction(f.0))))
     }
-    /// The global variables.
+    /// Returns the global variables.
     pub fn globals(self) -> impl Iterator<Item = Value> {
         chain(Value::new(llvm!(LLVMGetFirstGlobal(self.0))), |g| Value::new(llvm!(LLVMGetNextGlobal(g.0))))
     }
-    /// The aliases.
+    /// Returns the aliases.
     pub fn aliases(self) -> impl Iterator<Item = Value> {
         chain(Value::new(llvm!(LLVMGetFirstGlobalAlias(self.0))), |a| Value::new(llvm!(LLVMGetNextGlobalAlias(a.0))))
     }
-    /// The functions that choose the implementation of an ifunc. They run before relocations are done.
+    /// Returns the functions that choose the implementation of an ifunc. They run before relocations are done.
     pub fn resolvers(self) -> impl Iterator<Item = Value> {
         chain(Value::new(llvm!(LLVMGetFirstGlobalIFunc(self.0))), |i| Value::new(llvm!(LLVMGetNextGlobalIFunc(i.0))))
             .filter_map(|ifunc| Value::new(llvm!(LLVMGetGlobalIFuncResolver(ifunc.0))))
     }
-    /// The global variable with this name.
+    /// Returns the global variable with this name.
     pub fn global(self, name: &CStr) -> Option<Value> {
         Value::new(llvm!(LLVMGetNamedGlobal(self.0, name.as_ptr())))
     }
-    /// The path of the source file, as it was given to the compiler.
+    /// Returns the path of the source file, as it was given to the compiler.
     pub fn source(self) -> String {
         let mut length = 0;
         let data = llvm!(LLVMGetSourceFileName(self.0, &mut length));
@@ -141,7 +141,7 @@ impl Module {
     pub fn add_global(self, ty: Type, name: &CStr) -> Value {
         Value(llvm!(LLVMAddGlobal(self.0, ty.0, name.as_ptr())))
     }
-    /// Whether the module has assembler outside functions.
+    /// Returns true if the module has assembler outside functions.
     pub fn has_assembler(self) -> bool {
         let mut length = 0;
         llvm!(LLVMGetModuleInlineAsm(self.0, &mut length));
@@ -155,58 +155,58 @@ impl Module {
     pub fn add_constructor(self, function: Value, priority: i32) {
         llvm!(rh_append_constructor(self.0, function.0, priority));
     }
-    /// Whether the code can only become part of an executable, which also contains the runtime.
+    /// Returns true if the code can only become part of an executable, which also contains the runtime.
     pub fn is_for_executable(self) -> bool {
         llvm!(rh_is_for_executable(self.0))
     }
-    /// Bytes that a store of this type writes; 0 for types without size.
+    /// Returns the bytes that a store of this type writes; 0 for types without size.
     pub fn store_size(self, ty: Type) -> u64 {
         if ty.is_sized() { llvm!(LLVMStoreSizeOfType(self.layout(), ty.0)) } else { 0 }
     }
-    /// Distance of two neighbours of this type in an array; 0 for types without size.
+    /// Returns the distance of two neighbours of this type in an array; 0 for types without size.
     pub fn stride(self, ty: Type) -> u64 {
         if ty.is_sized() { llvm!(LLVMABISizeOfType(self.layout(), ty.0)) } else { 0 }
     }
-    /// Offset of a field of a structure type.
+    /// Returns the offset of a field of a structure type.
     pub fn field_offset(self, structure: Type, field: u32) -> u64 {
         llvm!(LLVMOffsetOfElement(self.layout(), structure.0, field))
     }
 }
 
 impl Type {
-    /// What it is.
+    /// Returns its kind.
     pub fn kind(self) -> LLVMTypeKind {
         llvm!(LLVMGetTypeKind(self.0))
     }
-    /// Whether values of the type have a size.
+    /// Returns true if values of the type have a size.
     pub fn is_sized(self) -> bool {
         llvm!(LLVMTypeIsSized(self.0)) != 0
     }
-    /// Whether it is a pointer of the ordinary address space.
+    /// Returns true if it is a pointer of the ordinary address space.
     pub fn is_ordinary_pointer(self) -> bool {
         self.kind() == LLVMTypeKind::LLVMPointerTypeKind && llvm!(LLVMGetPointerAddressSpace(self.0)) == 0
     }
-    /// Whether it is a pointer of another address space.
+    /// Returns true if it is a pointer of another address space.
     pub fn is_foreign_pointer(self) -> bool {
         self.kind() == LLVMTypeKind::LLVMPointerTypeKind && llvm!(LLVMGetPointerAddressSpace(self.0)) != 0
     }
-    /// Whether it is an integer.
+    /// Returns true if it is an integer.
     pub fn is_integer(self) -> bool {
         self.kind() == LLVMTypeKind::LLVMIntegerTypeKind
     }
-    /// Bits of an integer type.
+    /// Returns the bits of an integer type.
     pub fn integer_bits(self) -> u32 {
         llvm!(LLVMGetIntTypeWidth(self.0))
     }
-    /// Element of an array or vector type.
+    /// Returns the element of an array or vector type.
     pub fn element(self) -> Type {
         Type(llvm!(LLVMGetElementType(self.0)))
     }
-    /// Lanes of a vector type with a fixed number of them.
+    /// Returns the lanes of a vector type with a fixed number of them.
     pub fn lanes(self) -> Option<u32> {
         (self.kind() == LLVMTypeKind::LLVMVectorTypeKind).then(|| llvm!(LLVMGetVectorSize(self.0)))
     }
-    /// Type of a field of a structure type.
+    /// Returns the type of a field of a structure type.
     pub fn field(self, index: u32) -> Type {
         Type(llvm!(LLVMStructGetTypeAtIndex(self.0, index)))
     }
@@ -216,36 +216,36 @@ impl Block {
     fn new(block: LLVMBasicBlockRef) -> Option<Self> {
         (!block.is_null()).then_some(Self(block))
     }
-    /// The instructions, in order.
+    /// Returns the instructions, in order.
     pub fn instructions(self) -> impl Iterator<Item = Value> {
         chain(Value::new(llvm!(LLVMGetFirstInstruction(self.0))), Value::next)
     }
-    /// Its last instruction.
+    /// Returns its last instruction.
     pub fn terminator(self) -> Option<Value> {
         Value::new(llvm!(LLVMGetBasicBlockTerminator(self.0)))
     }
 }
 
 impl Value {
-    /// A handle, unless the pointer is null.
+    /// Returns a handle, unless the pointer is null.
     pub fn new(value: LLVMValueRef) -> Option<Self> {
         (!value.is_null()).then_some(Self(value))
     }
-    /// What it is.
+    /// Returns its kind.
     pub fn kind(self) -> LLVMValueKind {
         llvm!(LLVMGetValueKind(self.0))
     }
-    /// Its type.
+    /// Returns its type.
     pub fn ty(self) -> Type {
         Type(llvm!(LLVMTypeOf(self.0)))
     }
-    /// Name of a global.
+    /// Returns the name of a global.
     pub fn name(self) -> String {
         let mut length = 0;
         let data = llvm!(LLVMGetValueName2(self.0, &mut length));
         Text { data: data.cast(), length }.to_owned()
     }
-    /// Section that the source asks for, of a function or variable; empty when it asks for none.
+    /// Returns the section that the source asks for, of a function or variable; empty when it asks for none.
     pub fn section(self) -> String {
         let data = llvm!(LLVMGetSection(self.0));
         if data.is_null() {
@@ -259,19 +259,19 @@ impl Value {
         // Not by `kind`, which calls some rare constants instructions.
         (!llvm!(LLVMIsAInstruction(self.0)).is_null()).then(|| llvm!(LLVMGetInstructionOpcode(self.0)))
     }
-    /// Number of operands of an instruction or constant.
+    /// Returns the number of operands of an instruction or constant.
     pub fn operand_count(self) -> u32 {
         llvm!(LLVMGetNumOperands(self.0)).unsigned_abs()
     }
-    /// An operand of an instruction or constant.
+    /// Returns an operand of an instruction or constant.
     pub fn operand(self, index: u32) -> Value {
         Value(llvm!(LLVMGetOperand(self.0, index)))
     }
-    /// All operands.
+    /// Returns all operands.
     pub fn operands(self) -> impl Iterator<Item = Value> {
         (0..self.operand_count()).map(move |index| self.operand(index))
     }
-    /// The instructions and constants that use the value, each with the index of the operand.
+    /// Returns the instructions and constants that use the value, each with the index of the operand.
     pub fn uses(self) -> impl Iterator<Item = (Value, u32)> {
         let first = llvm!(LLVMGetFirstUse(self.0));
         let uses = chain((!first.is_null()).then_some(first), |one| {
@@ -284,15 +284,15 @@ impl Value {
             (0..user.operand_count()).filter(move |&index| user.operand(index) == self).map(move |index| (user, index))
         })
     }
-    /// The instruction after this one in its block.
+    /// Returns the instruction after this one in its block.
     pub fn next(self) -> Option<Value> {
         Value::new(llvm!(LLVMGetNextInstruction(self.0)))
     }
-    /// The instruction before this one in its block.
+    /// Returns the instruction before this one in its block.
     pub fn previous(self) -> Option<Value> {
         Value::new(llvm!(LLVMGetPreviousInstruction(self.0)))
     }
-    /// The block of an instruction.
+    /// Returns the block of an instruction.
     pub fn block(self) -> Block {
         Block(llvm!(LLVMGetInstructionParent(self.0)))
     }
@@ -300,11 +300,11 @@ impl Value {
     pub fn location(self) -> Option<Metadata> {
         Metadata::new(llvm!(LLVMInstructionGetDebugLoc(self.0)))
     }
-    /// Metadata of an instruction, by kind.
+    /// Returns the metadata of an instruction, by kind.
     pub fn metadata(self, kind: u32) -> Option<Value> {
         Value::new(llvm!(LLVMGetMetadata(self.0, kind)))
     }
-    /// The value of an integer constant of at most 64 bits, sign-extended.
+    /// Returns the value of an integer constant of at most 64 bits, sign-extended.
     pub fn constant_integer(self) -> Option<i64> {
         let is_small = self.kind() == LLVMValueKind::LLVMConstantIntValueKind && self.ty().integer_bits() <= 64;
         is_small.then(|| llvm!(LLVMConstIntGetSExtValue(self.0)))
@@ -312,7 +312,7 @@ impl Value {
 
     // Functions.
 
-    /// Gives a function, which must have none, bytes that are executed before everything else.
+    /// Adds bytes to a function without a prologue that are executed before everything else.
     pub fn set_prologue(self, data: Value) {
         if !llvm!(rh_has_prologue(self.0)) {
             llvm!(rh_set_prologue(self.0, data.0));
@@ -327,25 +327,26 @@ impl Value {
         (text, Text { data: data.cast(), length }.to_owned())
     }
 
-    /// Whether inline assembler can touch memory: it has instructions, and says so or has operands in memory.
+    /// Returns true if inline assembler can touch memory: it has instructions, and declares it or has operands in
+    /// memory.
     pub fn assembler_touches_memory(self) -> bool {
         let (text, constraints) = self.assembler();
         text.trim() != "" && (constraints.contains("{memory}") || constraints.contains('*'))
     }
 
-    /// Whether a function, variable or alias is only declared.
+    /// Returns true if a function, variable or alias is only declared.
     pub fn is_declaration(self) -> bool {
         llvm!(LLVMIsDeclaration(self.0)) != 0
     }
-    /// The blocks of a function.
+    /// Returns the blocks of a function.
     pub fn blocks(self) -> impl Iterator<Item = Block> {
         chain(Block::new(llvm!(LLVMGetFirstBasicBlock(self.0))), |b| Block::new(llvm!(LLVMGetNextBasicBlock(b.0))))
     }
-    /// The parameters of a function.
+    /// Returns the parameters of a function.
     pub fn parameters(self) -> impl Iterator<Item = Value> {
         (0..llvm!(LLVMCountParams(self.0))).map(move |index| Value(llvm!(LLVMGetParam(self.0, index))))
     }
-    /// Whether a function has an attribute, by kind.
+    /// Returns true if a function has an attribute, by kind.
     pub fn has_attribute(self, index: c_uint, kind: u32) -> bool {
         !llvm!(LLVMGetEnumAttributeAtIndex(self.0, index, kind)).is_null()
     }
@@ -353,11 +354,11 @@ impl Value {
     pub fn add_attribute(self, context: LLVMContextRef, kind: u32) {
         llvm!(LLVMAddAttributeAtIndex(self.0, FUNCTION, LLVMCreateEnumAttribute(context, kind, 0)));
     }
-    /// Takes an attribute away from a function.
+    /// Removes an attribute from a function.
     pub fn remove_attribute(self, kind: u32) {
         llvm!(LLVMRemoveEnumAttributeAtIndex(self.0, FUNCTION, kind));
     }
-    /// Takes an attribute away from a call.
+    /// Removes an attribute from a call.
     pub fn remove_call_attribute(self, kind: u32) {
         llvm!(LLVMRemoveCallSiteEnumAttribute(self.0, FUNCTION, kind));
     }
@@ -380,28 +381,28 @@ impl Value {
 
     // Calls and invokes.
 
-    /// Whether it is a call or an invoke.
+    /// Returns true if it is a call or an invoke.
     pub fn is_call(self) -> bool {
         matches!(self.opcode(), Some(LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke))
     }
-    /// What a call calls.
+    /// Returns the callee of a call.
     pub fn callee(self) -> Value {
         Value(llvm!(LLVMGetCalledValue(self.0)))
     }
-    /// The function that a call calls, when it is known.
+    /// Returns the called function, if it is known.
     pub fn callee_function(self) -> Option<Value> {
         let callee = self.callee();
         (callee.kind() == LLVMValueKind::LLVMFunctionValueKind).then_some(callee)
     }
-    /// Whether it is a call of an intrinsic.
+    /// Returns true if it is a call of an intrinsic.
     pub fn callee_intrinsic(self) -> bool {
         self.is_call() && self.callee_function().is_some_and(|callee| llvm!(LLVMGetIntrinsicID(callee.0)) != 0)
     }
-    /// Number of arguments of a call.
+    /// Returns the number of arguments of a call.
     pub fn argument_count(self) -> u32 {
         llvm!(LLVMGetNumArgOperands(self.0))
     }
-    /// Name of the intrinsic that a function is, without the types it is made for.
+    /// Returns the name of an intrinsic, without its type suffixes.
     pub fn intrinsic_name(self) -> Option<String> {
         let id = llvm!(LLVMGetIntrinsicID(self.0));
         (id != 0).then(|| {
@@ -410,7 +411,7 @@ impl Value {
             Text { data: data.cast(), length }.to_owned()
         })
     }
-    /// An attribute of a call or of one of its arguments, whether it is on the call itself or on the callee.
+    /// Returns an attribute of a call or of one of its arguments, from the call itself or from the callee.
     pub fn call_attribute(self, index: c_uint, kind: u32) -> Option<LLVMAttributeRef> {
         let own = llvm!(LLVMGetCallSiteEnumAttribute(self.0, index, kind));
         let attribute = match self.callee_function() {
@@ -419,7 +420,7 @@ impl Value {
         };
         (!attribute.is_null()).then_some(attribute)
     }
-    /// Whether a call must be a tail call, and is therefore followed by the return.
+    /// Returns true if a call must be a tail call, so that the return follows it.
     pub fn is_must_tail(self) -> bool {
         self.opcode() == Some(LLVMOpcode::LLVMCall)
             && llvm!(LLVMGetTailCallKind(self.0)) == LLVMTailCallKind::LLVMTailCallKindMustTail
@@ -431,58 +432,58 @@ impl Value {
     pub fn ordering(self) -> LLVMAtomicOrdering {
         llvm!(LLVMGetOrdering(self.0))
     }
-    /// Whether a load, store, or other memory operation is volatile.
+    /// Returns true if a load, store, or other memory operation is volatile.
     pub fn is_volatile(self) -> bool {
         llvm!(LLVMGetVolatile(self.0)) != 0
     }
-    /// Whether an atomic operation is ordered only against signal handlers of its own thread.
+    /// Returns true if an atomic operation is ordered only against signal handlers of its own thread.
     pub fn is_single_thread(self) -> bool {
         llvm!(LLVMIsAtomicSingleThread(self.0)) != 0
     }
-    /// The value that selects a successor of a switch, other than the first, which is the default.
+    /// Returns the value that selects a successor of a switch, other than the first, which is the default.
     pub fn case_value(self, successor: u32) -> Value {
         Value(llvm!(rh_case_value(self.0, successor)))
     }
-    /// Type that a GEP computes with.
+    /// Returns the type that a GEP computes with.
     pub fn source_element_type(self) -> Type {
         Type(llvm!(LLVMGetGEPSourceElementType(self.0)))
     }
 }
 
 impl Metadata {
-    /// A handle, unless the pointer is null.
+    /// Returns a handle, unless the pointer is null.
     pub fn new(metadata: LLVMMetadataRef) -> Option<Self> {
         (!metadata.is_null()).then_some(Self(metadata))
     }
-    /// Line of a location.
+    /// Returns the line of a location.
     pub fn line(self) -> u32 {
         llvm!(LLVMDILocationGetLine(self.0))
     }
-    /// Column of a location.
+    /// Returns the column of a location.
     pub fn column(self) -> u32 {
         llvm!(LLVMDILocationGetColumn(self.0))
     }
-    /// Scope of a location.
+    /// Returns the scope of a location.
     pub fn scope(self) -> Metadata {
         Metadata(llvm!(LLVMDILocationGetScope(self.0)))
     }
-    /// Where the code of a location was inlined.
+    /// Returns where the code of a location was inlined.
     pub fn inlined_at(self) -> Option<Metadata> {
         Metadata::new(llvm!(LLVMDILocationGetInlinedAt(self.0)))
     }
-    /// Line at which a subprogram begins.
+    /// Returns the line at which a subprogram begins.
     pub fn subprogram_line(self) -> u32 {
         llvm!(LLVMDISubprogramGetLine(self.0))
     }
-    /// Name of the function that a scope belongs to; `linkage` asks for its symbol.
+    /// Returns the name of the function that a scope belongs to; `linkage` asks for its symbol.
     pub fn scope_function(self, linkage: bool) -> String {
         llvm!(rh_scope_function(self.0, linkage)).to_owned()
     }
-    /// Path of the file of a scope: directory and name.
+    /// Returns the path of the file of a scope: directory and name.
     pub fn scope_file(self) -> Option<(String, String)> {
         Self::file_path(llvm!(LLVMDIScopeGetFile(self.0)))
     }
-    /// Path of the file of a variable: directory and name.
+    /// Returns the path of the file of a variable: directory and name.
     pub fn variable_file(self) -> Option<(String, String)> {
         Self::file_path(llvm!(LLVMDIVariableGetFile(self.0)))
     }
@@ -496,15 +497,15 @@ impl Metadata {
         let text = |data: *const c_char, length: c_uint| Text { data: data.cast(), length: length as usize }.to_owned();
         Some((text(directory_data, directory), text(name_data, name)))
     }
-    /// Name of a variable.
+    /// Returns the name of a variable.
     pub fn variable_name(self) -> String {
         llvm!(rh_variable_name(self.0)).to_owned()
     }
-    /// Name of a variable's type, or of the type that it points to.
+    /// Returns the name of a variable's type, or of the type that it points to.
     pub fn variable_type(self) -> String {
         llvm!(rh_variable_type(self.0)).to_owned()
     }
-    /// Line of a variable's declaration.
+    /// Returns the line of a variable's declaration.
     pub fn variable_line(self) -> u32 {
         llvm!(LLVMDIVariableGetLine(self.0))
     }
@@ -513,28 +514,28 @@ impl Metadata {
 /// Index of the attributes of a function itself.
 pub const FUNCTION: c_uint = crate::sys::LLVMAttributeFunctionIndex;
 
-/// The number of an attribute in this version of LLVM; 0 if it has none of that name.
+/// Returns the number of an attribute in this version of LLVM; 0 if it has none of that name.
 pub fn attribute_kind(name: &str) -> u32 {
     llvm!(LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()))
 }
 
-/// The number of a kind of metadata.
+/// Returns the number of a kind of metadata.
 pub fn metadata_kind(context: LLVMContextRef, name: &str) -> u32 {
     llvm!(LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as c_uint))
 }
 
-/// The block that begins with `instruction`, after splitting its block there.
+/// Returns the block that begins with `instruction`, after splitting its block there.
 pub fn split_before(instruction: Value) -> Block {
     Block(llvm!(rh_split_before(instruction.0)))
 }
 
-/// A copy of a block that leads where the block itself does, without the functions that it calls, all of which are hooks.
-/// What comes behind gets its values from either of them.
+/// Returns a copy of a block with the same successors, but without its calls, all of which are hooks. Later code gets
+/// its values from either of them.
 pub fn duplicate_without_hooks(block: Block) -> Block {
     Block(llvm!(rh_duplicate_without_hooks(block.0)))
 }
 
-/// The blocks of each innermost loop of a function, the header first.
+/// Returns the blocks of each innermost loop of a function, the header first.
 pub fn innermost_loops(function: Value) -> Vec<Vec<Block>> {
     extern "C" fn visit(context: *mut c_void, blocks: *const LLVMBasicBlockRef, count: usize) {
         // SAFETY: the shim passes on the context that it was given, and the blocks of one loop.
@@ -557,28 +558,29 @@ impl LoopCopy {
         Self(llvm!(rh_copy_loop(blocks.as_ptr().cast(), blocks.len())))
     }
 
-    /// The counterpart in the copy of a value of the loop. Other values map to themselves.
+    /// Returns the counterpart in the copy of a value of the loop. Other values map to themselves.
     pub fn counterpart(&self, value: Value) -> Value {
         Value(llvm!(rh_counterpart(self.0, value.0)))
     }
 
-    /// The counterpart in the copy of a block of the loop.
+    /// Returns the counterpart in the copy of a block of the loop.
     pub fn block(&self, block: Block) -> Block {
         let copied = self.counterpart(Value(llvm!(LLVMBasicBlockAsValue(block.0))));
         Block(llvm!(LLVMValueAsBasicBlock(copied.0)))
     }
 
-    /// From now on control comes from the header of the loop, by `from`, to that of the copy.
+    /// Makes control pass from the loop's header, through `from`, to the copy's header.
     pub fn enter(&self, from: Block) {
         llvm!(rh_enter_copy(self.0, from.0));
     }
 
-    /// From now on control comes from the header of the copy, by `from`, to that of the loop.
+    /// Makes control pass from the copy's header, through `from`, to the loop's header.
     pub fn leave(&self, from: Block) {
         llvm!(rh_leave_copy(self.0, from.0));
     }
 
-    /// Adds phis, so that each value comes from the copy that control came from. These are all copies of one loop.
+    /// Adds phis, so that each value comes from the copy that control came from. The arguments must be all copies of
+    /// one loop.
     pub fn join(copies: Vec<Self>) {
         let copies: Vec<*mut c_void> = copies.into_iter().map(|copy| copy.0).collect();
         llvm!(rh_join_copies(copies.as_ptr(), copies.len()));

@@ -1,15 +1,15 @@
 //! Loops without announcements.
 //!
-//! A thread in such a loop cannot be distinguished from one that is stuck. If it waits there for another thread,
-//! through a variable that the compiler assumes never changes, it waits for ever. These loops therefore count their
-//! iterations: an iteration is an event like any other, at which the turn of a thread can end.
+//! A thread in such a loop looks like one that is stuck. If it waits there for another thread, through a variable that
+//! the compiler assumes never changes, it waits for ever. These loops therefore count their iterations: an iteration is
+//! an event like any other, at which the turn of a thread can end.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::llvm::{Block, Value, llvm};
 use crate::sys::core::*;
 
-/// Ends of blocks such that every cycle of a loop passes one of them, or a block that is not quiet.
+/// Returns ends of blocks such that every cycle of a loop passes one of them, or a block that is not quiet.
 pub fn rounds(function: Value, announced: &FxHashSet<Block>) -> Vec<Value> {
     let mut states: FxHashMap<Block, State> = FxHashMap::default();
     let mut ends = Vec::new();
@@ -17,7 +17,7 @@ pub fn rounds(function: Value, announced: &FxHashSet<Block>) -> Vec<Value> {
         if states.contains_key(&start) {
             continue;
         }
-        // Depth first, without recursion: generated functions have blocks by the thousand.
+        // Depth first, without recursion: generated functions can have thousands of blocks.
         let mut path = vec![(start, successors(start))];
         states.insert(start, State::OnPath);
         while let Some((block, rest)) = path.last_mut() {
@@ -51,7 +51,7 @@ enum State {
     Done,
 }
 
-/// Where control can go from a block.
+/// Returns where control can go from a block.
 pub fn successors(block: Block) -> Vec<Block> {
     let Some(end) = block.terminator() else { return Vec::new() };
     let count = llvm!(LLVMGetNumSuccessors(end.0));

@@ -1,4 +1,4 @@
-//! Which memory can never be part of a race: locals that no other thread can know, and constants.
+//! Memory that can never be part of a race: locals that no other thread can know, and constants.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -7,28 +7,28 @@ use crate::llvm::{Value, llvm};
 use crate::sys::core::*;
 use crate::sys::{LLVMLinkage, LLVMOpcode as Opcode, LLVMValueKind as Kind};
 
-/// Answers for one module, remembered.
+/// Answers for one module, cached.
 pub struct Memory<'a> {
     kinds: &'a Kinds,
     captured: FxHashMap<Value, bool>,
-    /// Whether functions of the C library are trusted to forget pointers that they have no reason to keep.
+    /// True if C library functions are trusted not to keep pointers that they have no reason to keep.
     is_trusting: bool,
 }
 
 impl<'a> Memory<'a> {
-    /// Nothing asked yet.
+    /// Creates an empty cache.
     pub fn new(kinds: &'a Kinds) -> Self {
         Self { kinds, captured: FxHashMap::default(), is_trusting: false }
     }
 
-    /// The same, with what is known about functions by their names: not for what is announced, which is better too much than
-    /// too little, but for what a claim is lost for.
+    /// As `new`, but trusts functions by their names. This is not for announcements, where too many do no harm, but for
+    /// gaps, each of which costs a claim.
     pub fn trusting(kinds: &'a Kinds) -> Self {
         Self { is_trusting: true, ..Self::new(kinds) }
     }
 
-    /// Whether an access through this address needs no hook because no other thread can reach the memory, or because
-    /// it is not part of the program (counters of coverage and profiling).
+    /// Returns true if an access through this address needs no hook because no other thread can reach the memory, or
+    /// because it is not part of the program (counters of coverage and profiling).
     pub fn is_private(&mut self, address: Value) -> bool {
         let base = base_of(address);
         match base.kind() {
@@ -40,7 +40,7 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Whether what is read at this address never changes.
+    /// Returns true if the memory at this address never changes.
     pub fn is_constant(&self, address: Value) -> bool {
         let base = base_of(address);
         match base.kind() {
@@ -99,7 +99,7 @@ impl<'a> Memory<'a> {
         false
     }
 
-    /// Whether a call forgets this argument when it returns.
+    /// Returns true if a call does not keep this argument after it returns.
     fn keeps_secret(&self, call: Value, operand: u32) -> bool {
         if operand >= call.argument_count() {
             return false;
@@ -115,14 +115,14 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// Whether a variable is one that the compiler has added to count what is executed.
+/// Returns true for variables that the compiler adds to count executed code.
 fn is_counter(variable: Value) -> bool {
     let is_own =
         matches!(llvm!(LLVMGetLinkage(variable.0)), LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage);
     variable.section().starts_with("__llvm_prf") || is_own && variable.name().starts_with("__llvm_gcov_ctr")
 }
 
-/// Whether a call goes to a known function that does not keep the argument.
+/// Returns true if a call goes to a known function that does not keep the argument.
 fn forgets(call: Value, operand: u32) -> bool {
     use racehunter_sight::Effect;
     if operand >= call.argument_count() {
@@ -161,9 +161,9 @@ fn forgets(call: Value, operand: u32) -> bool {
     }
 }
 
-/// The object that an address points into, as far as the address was computed by offsets.
+/// Returns the object that an address points into, as long as only offsets were added.
 fn base_of(mut address: Value) -> Value {
-    // Long enough for every real chain; the bound is against cycles in unreachable code.
+    // Long enough for every real chain; the bound guards against cycles in unreachable code.
     for _ in 0..64 {
         let opcode = match address.kind() {
             Kind::LLVMConstantExprValueKind => Some(llvm!(LLVMGetConstOpcode(address.0))),

@@ -1,4 +1,4 @@
-//! What an instruction does that the runtime must hear of, before anything is emitted.
+//! The operations of an instruction that must be announced to the runtime, before anything is emitted.
 
 use crate::calls::{self, ModelledCall, Sight};
 use crate::kinds::Kinds;
@@ -35,12 +35,12 @@ pub enum Atomic {
     Update,
 }
 
-/// How many bytes a range has.
+/// The length of a range.
 #[derive(Clone, Copy)]
 pub enum Length {
-    /// Known now.
+    /// A constant.
     Bytes(u64),
-    /// An integer that the program computes.
+    /// A computed integer.
     Computed(Value),
 }
 
@@ -49,13 +49,13 @@ pub enum Length {
 pub enum Mask {
     /// A vector of `i1`.
     Bits(Value),
-    /// A vector of `i1`; those take part whose bit is not set.
+    /// A vector of `i1`; lanes take part whose bit is clear.
     ClearBits(Value),
     /// The sign bit of each element.
     Signs(Value),
 }
 
-/// Where the lanes of a vector operation are.
+/// The location of the lanes of a vector operation.
 #[derive(Clone, Copy)]
 pub enum Lanes {
     /// One after the other, from this address on.
@@ -75,7 +75,7 @@ pub enum Lanes {
     Compressed(Value),
 }
 
-/// One thing to announce before an instruction.
+/// An operation to announce before an instruction.
 #[derive(Clone, Copy)]
 pub enum Operation {
     /// Plain access of 1, 2, 4 or 8 bytes.
@@ -86,18 +86,18 @@ pub enum Operation {
     Masked {
         /// Read or write.
         access: Access,
-        /// Which lanes.
+        /// The selected lanes.
         mask: Mask,
-        /// How many lanes there are.
+        /// The number of lanes.
         count: u32,
-        /// Where they are.
+        /// Their location.
         lanes: Lanes,
         /// Size of each.
         bytes: u64,
     },
-    /// Load of an object's pointer to its virtual table.
+    /// Load of an object's vtable pointer.
     VirtualTableRead(Value),
-    /// Store of it: address and new value.
+    /// Store of a vtable pointer: address and new value.
     VirtualTableUpdate(Value, Value),
     /// Atomic operation other than compare-exchange: kind, address, size and order.
     Atomic(Atomic, Value, u32),
@@ -118,7 +118,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Where a plain access begins.
+    /// Returns the address of a plain access.
     pub fn address(&self) -> Option<Value> {
         match *self {
             Self::Plain(_, address, _)
@@ -129,7 +129,7 @@ impl Operation {
         }
     }
 
-    /// Whether it is announced only while tracing, and is not an event.
+    /// Returns true if it is announced only while tracing, and is not an event.
     pub fn is_trace(&self) -> bool {
         matches!(self, Self::Branch(_) | Self::Call(_) | Self::Leave)
     }
@@ -143,13 +143,13 @@ pub struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    /// A scanner for one module.
+    /// Returns a scanner for one module.
     pub fn new(module: Module, kinds: &'a Kinds) -> Self {
         Self { module, kinds, memory: Memory::new(kinds) }
     }
 
-    /// The operations of one instruction, in the order in which they are announced. `sanitized`: the function asked for
-    /// plain accesses too; atomic ones, which may synchronise others, are found in every function.
+    /// Returns the operations of one instruction, in the order in which they are announced. With `sanitized`, the
+    /// function asks for plain accesses too; atomic ones, which may synchronise others, are found in every function.
     pub fn operations(&mut self, instruction: Value, sanitized: bool) -> Vec<Operation> {
         if instruction.metadata(self.kinds.no_sanitize).is_some() {
             return Vec::new();
@@ -174,8 +174,8 @@ impl<'a> Scanner<'a> {
         found
     }
 
-    /// Whether everything that a call of a known function does to memory is announced, in a function that asks for
-    /// it.
+    /// Returns true if everything that a call of a known function does to memory is announced, in a function that asks
+    /// for it.
     pub fn understands(&self, call: Value) -> bool {
         let Some(name) = call.is_call().then(|| call.callee_function()).flatten().map(Value::name) else {
             return call.is_call() && !llvm!(LLVMIsAInlineAsm(call.callee().0)).is_null();
@@ -188,7 +188,7 @@ impl<'a> Scanner<'a> {
             || calls::is_covered(call, &name) && !printing::lacks_buffer(call, &name)
     }
 
-    /// Whether an instruction is announced in a function that asks for no announcements of plain accesses.
+    /// Returns true if an instruction would be announced, but is in a function that asks for no plain accesses.
     pub fn is_overlooked(&mut self, instruction: Value) -> bool {
         let announced = self.operations(instruction, false).len();
         let all = self.operations(instruction, true);
@@ -214,8 +214,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A load of a vector of which the program uses some lanes only. The others are there because one load is cheaper: the
-    /// program does not read them, and other threads may write them.
+    /// Returns a load of a vector of which the program uses only some lanes. The others are loaded because one load is
+    /// cheaper: the program does not read them, and other threads may write them.
     fn partial(&self, load: Value) -> Option<Operation> {
         let (address, vector) = (load.operand(0), load.ty());
         let count = vector.lanes().filter(|&count| count <= 64)?;
@@ -283,7 +283,7 @@ impl<'a> Scanner<'a> {
                 self.range(Access::Read, call.operand(argument), bytes, found);
             }
         }
-        // What this module defines is instrumented itself.
+        // Functions that this module defines are instrumented themselves.
         if callee.is_none_or(Value::is_declaration) {
             if let Some(name) = callee.map(Value::name) {
                 if name.starts_with("__rh_") || name.starts_with("__tsan_") {
@@ -295,8 +295,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// What inline assembler does to its operands. The processor orders single loads and stores like acquire and
-    /// release. An instruction that reads and writes without a lock is an ordinary access: other accesses can come
+    /// Collects what inline assembler does to its operands. The processor orders single loads and stores like acquire
+    /// and release. An instruction that reads and writes without a lock is an ordinary access: other accesses can come
     /// between its halves.
     fn assembler(&mut self, call: Value, found: &mut Vec<Operation>) {
         let (text, constraints) = call.callee().assembler();
@@ -354,7 +354,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Whether nothing else announces what a call does to memory.
+    /// Returns true if nothing else announces what a call does to memory.
     fn needs_model(&mut self, call: Value, name: &str, function: &str) -> bool {
         if library::string_call(call, function).is_some()
             || printing::memory(call, name).is_some_and(|_| name.starts_with("fwrite"))
@@ -416,12 +416,12 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Whether another thread may see what happens at this address.
+    /// Returns true if another thread may see what happens at this address.
     pub fn is_visible(&mut self, address: Value) -> bool {
         address.ty().is_ordinary_pointer() && !self.memory.is_private(address)
     }
 
-    /// Whether a read at this address may see what another thread wrote.
+    /// Returns true if a read at this address may see what another thread wrote.
     fn is_readable(&mut self, address: Value) -> bool {
         self.is_visible(address) && !self.memory.is_constant(address)
     }
@@ -444,7 +444,7 @@ fn access(access: Access, address: Value, bytes: u64) -> Operation {
     }
 }
 
-/// LLVM's memory orders as C11 numbers them.
+/// Returns an LLVM memory order as C11 numbers it.
 pub fn order(ordering: Ordering) -> u32 {
     match ordering {
         Ordering::LLVMAtomicOrderingNotAtomic

@@ -1,4 +1,4 @@
-//! Where Rust begins to unwind: a call informs the runtime, so that a report can say how a panic came about.
+//! Where Rust starts to unwind: a hook informs the runtime, so that a report can say how a panic came about.
 
 use std::ffi::CStr;
 
@@ -9,7 +9,7 @@ use crate::sys::core::*;
 const RAISE: &CStr = c"_Unwind_RaiseException";
 const HOOK: &CStr = c"__rh_panics";
 
-/// Calls the hook before every call that unwinds; returns whether there is any.
+/// Calls the hook before every call that unwinds; returns true if there is any.
 pub fn announce(module: Module) -> bool {
     let raise = llvm!(LLVMGetNamedFunction(module.0, RAISE.as_ptr()));
     let Some(raise) = Value::new(raise) else { return false };

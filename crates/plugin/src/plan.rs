@@ -1,6 +1,6 @@
-//! Decides, before anything is changed, what each function gets and which numbers its instructions have.
+//! Decides, before anything is changed, which hooks each function gets and which numbers its instructions have.
 //!
-//! The numbers are given in the order of the module, so the same source compiled the same way has the same numbers.
+//! Numbers follow the order of the module, so the same source compiled in the same way has the same numbers.
 
 use std::ffi::CStr;
 use std::ops::Range;
@@ -21,7 +21,7 @@ use crate::scopes::Scopes;
 use crate::sys::LLVMLinkage;
 use crate::sys::core::*;
 
-/// What has to be announced before one instruction.
+/// The operations to announce before one instruction.
 pub struct Announcement {
     /// The instruction that has the number.
     pub instruction: Value,
@@ -31,13 +31,13 @@ pub struct Announcement {
     pub operations: Vec<Operation>,
 }
 
-/// What one function gets.
+/// The hooks of one function.
 pub struct FunctionPlan {
     /// The function.
     pub function: Value,
     /// Number of its entry, where it is announced.
     pub entry_site: Option<u32>,
-    /// Whether it has a frame on the shadow call stack.
+    /// True if it has a frame on the shadow call stack.
     pub has_frame: bool,
     /// Its instructions that are announced.
     pub announcements: Vec<Announcement>,
@@ -47,31 +47,31 @@ pub struct FunctionPlan {
     pub copied: Vec<CopiedLoop>,
     /// Where the iterations of loops without announcements are counted.
     pub rounds: Vec<Value>,
-    /// What it reaches that is not seen.
+    /// Code that it reaches and that is not seen.
     pub reached: Vec<Reached>,
     /// Calls whose result gives the amount that they have written.
     pub written: Vec<Written>,
-    /// Where its local variables that others may know begin and cease to live.
+    /// The lifetimes of its local variables that others may know.
     pub scopes: Scopes,
     /// Calls that are announced again when they have returned, with their numbers.
     pub returning: Vec<(ModelledCall, u32)>,
 }
 
-/// What the module gets.
+/// The hooks of the module.
 pub struct Plan {
     /// The functions that get anything.
     pub functions: Vec<FunctionPlan>,
-    /// How many numbers were given.
+    /// The number of site numbers.
     pub site_count: u32,
     sites: FxHashMap<Value, u32>,
     shortcuts: bool,
 }
 
-/// A module with this variable is part of RaceHunter, and does nothing that a claim has to know of.
+/// A module with this variable is part of RaceHunter, and irrelevant to claims.
 const SUPPORT: &CStr = c"__racehunter_support";
 
 impl Plan {
-    /// Examines every function. `shortcuts`: also finds what executions that track few accesses can skip.
+    /// Analyses every function. With `shortcuts`, also finds what executions that track few accesses can skip.
     pub fn new(module: Module, kinds: &Kinds, shortcuts: bool) -> Self {
         let mut scanner = Scanner::new(module, kinds);
         let mut lookout = Lookout::new(kinds, module.global(SUPPORT).is_some());
@@ -91,7 +91,7 @@ impl Plan {
         plan
     }
 
-    /// Number of an instruction, or of a function's entry.
+    /// Returns the number of an instruction, or of a function's entry.
     pub fn site(&self, value: Value) -> Option<u32> {
         self.sites.get(&value).copied()
     }
@@ -171,7 +171,7 @@ impl Plan {
         });
     }
 
-    /// The sites at which regions, and loops that are copied, begin.
+    /// Returns the sites at which regions, and loops that are copied, begin.
     pub fn heads(&self) -> impl Iterator<Item = u32> {
         self.functions.iter().flat_map(|function| {
             let regions = function.regions.iter().map(|region| function.announcements[region.start].site);
@@ -187,7 +187,7 @@ impl Plan {
     }
 }
 
-/// Whether hooks can be added to a function.
+/// Returns true if hooks can be added to a function.
 pub fn is_instrumentable(function: Value, kinds: &Kinds) -> bool {
     !function.is_declaration()
         && !is_elsewhere(function)
@@ -195,12 +195,12 @@ pub fn is_instrumentable(function: Value, kinds: &Kinds) -> bool {
         && !function.has_attribute(FUNCTION, kinds.disable_instrumentation)
 }
 
-/// Whether the function is here only for the optimiser, and its code in another module.
+/// Returns true if the function is here only for the optimiser, and its code is in another module.
 pub fn is_elsewhere(function: Value) -> bool {
     llvm!(LLVMGetLinkage(function.0)) == LLVMLinkage::LLVMAvailableExternallyLinkage
 }
 
-/// Whether the instruction transfers control to another function.
+/// Returns true if the instruction transfers control to another function.
 fn is_real_call(instruction: Value) -> bool {
     instruction.is_call()
         && instruction.callee_function().is_none_or(|callee| llvm!(LLVMGetIntrinsicID(callee.0)) == 0)

@@ -1,4 +1,4 @@
-//! What the printing functions of the C library read and write for the program.
+//! The memory that the C library's printing functions read and write.
 
 use crate::library::StringCall;
 use crate::llvm::{Value, llvm};
@@ -9,7 +9,7 @@ use crate::sys::core::*;
 /// A range of memory that a call touches.
 pub type Touched = (Access, Value, Length);
 
-/// Strings that the call reads to their end: those of `%s`, where the format is known and says nothing about a length.
+/// Returns strings that the call reads to their end: those of `%s`, if the format is known and limits no length.
 pub fn strings(call: Value, function: &str) -> Vec<StringCall> {
     let Some(format) = format_position(function).filter(|&at| at < call.argument_count()) else { return Vec::new() };
     let Some(text) = constant_text(call.operand(format)) else { return Vec::new() };
@@ -23,8 +23,8 @@ pub fn strings(call: Value, function: &str) -> Vec<StringCall> {
         .collect()
 }
 
-/// Whether a call of a printing function touches memory beyond what [`strings`] and [`memory`] announce; nothing for other
-/// functions. `is_quiet` says of a pointer whether no other thread can see what happens there.
+/// Returns whether a call of a printing function touches memory beyond what [`strings`] and [`memory`] announce;
+/// nothing for other functions. `is_quiet` returns true for a pointer if no other thread can see what happens there.
 pub fn hides(call: Value, function: &str, mut is_quiet: impl FnMut(Value) -> bool) -> Option<bool> {
     let (format, is_list) = match format_position(function) {
         Some(at) => (at, false),
@@ -51,7 +51,7 @@ pub fn hides(call: Value, function: &str, mut is_quiet: impl FnMut(Value) -> boo
     Some(others.any(|(_, at)| at < call.argument_count() && !is_quiet(call.operand(at))))
 }
 
-/// Whether a call writes a string that [`written`] does not describe.
+/// Returns true if a call writes a string that [`written`] does not describe.
 pub fn lacks_buffer(call: Value, function: &str) -> bool {
     is_buffer_first(function) && written(call).is_none()
 }
@@ -63,13 +63,13 @@ pub struct Written {
     pub call: Value,
     /// Where the string is.
     pub buffer: Value,
-    /// Size of the buffer, if the call says it.
+    /// Size of the buffer, if the call gives it.
     pub room: Option<Value>,
 }
 
-/// What a call of `sprintf` or a similar function writes.
+/// Returns what a call of `sprintf` or a similar function writes.
 pub fn written(call: Value) -> Option<Written> {
-    // What follows an `invoke` can be reached in other ways.
+    // Code after an `invoke` can be reached in other ways.
     if call.opcode() != Some(Opcode::LLVMCall) || call.is_must_tail() {
         return None;
     }
@@ -88,7 +88,7 @@ pub fn written(call: Value) -> Option<Written> {
     })
 }
 
-/// Memory of a known size that the call certainly touches.
+/// Returns memory of a known size that the call certainly touches.
 pub fn memory(call: Value, function: &str) -> Option<Touched> {
     let argument = |index: u32| (index < call.argument_count()).then(|| call.operand(index));
     match function {
@@ -102,7 +102,7 @@ pub fn memory(call: Value, function: &str) -> Option<Touched> {
             };
             Some((Access::Read, argument(0)?, length))
         }
-        // How much is not known before. It is at least the end of the string.
+        // The length is not known in advance, but at least the end of the string is written.
         "sprintf" | "vsprintf" | "__sprintf_chk" | "__vsprintf_chk" => {
             Some((Access::Write, argument(0)?, Length::Bytes(1)))
         }
@@ -114,7 +114,7 @@ pub fn memory(call: Value, function: &str) -> Option<Touched> {
     }
 }
 
-/// Which argument is the format.
+/// Returns which argument is the format.
 fn format_position(function: &str) -> Option<u32> {
     Some(match function {
         "printf" => 0,
@@ -126,7 +126,7 @@ fn format_position(function: &str) -> Option<u32> {
     })
 }
 
-/// The same for functions that take their arguments as a list.
+/// Returns the same for functions that take their arguments as a list.
 fn list_format_position(function: &str) -> Option<u32> {
     Some(match function {
         "vprintf" => 0,
@@ -138,12 +138,12 @@ fn list_format_position(function: &str) -> Option<u32> {
     })
 }
 
-/// Whether the first argument is where the text goes.
+/// Returns true if the first argument is the buffer for the text.
 fn is_buffer_first(function: &str) -> bool {
     function.contains("sprintf") || function.contains("snprintf")
 }
 
-/// The text of a constant string.
+/// Returns the text of a constant string.
 fn constant_text(pointer: Value) -> Option<Vec<u8>> {
     let global = Value::new(llvm!(LLVMIsAGlobalVariable(pointer.0)))?;
     if llvm!(LLVMIsGlobalConstant(global.0)) == 0 {
@@ -151,7 +151,7 @@ fn constant_text(pointer: Value) -> Option<Vec<u8>> {
     }
     let initialiser = Value::new(llvm!(LLVMGetInitializer(global.0)))?;
     if llvm!(LLVMIsNull(initialiser.0)) != 0 {
-        // A constant that is all zeroes has no data that could be asked for.
+        // LLVM has no data for a constant that is all zeroes.
         return Some(Vec::new());
     }
     if llvm!(LLVMIsConstantString(initialiser.0)) == 0 {
@@ -171,11 +171,11 @@ enum Use {
     Value,
     /// Reads the string there to its end.
     String,
-    /// Reads or writes memory there, how much of it is not known.
+    /// Reads or writes an unknown amount of memory there.
     Memory,
 }
 
-/// For each argument that the format uses, what it does with it, and whether that is all. Ends at what is not understood.
+/// Returns what the format does with each argument, and whether that is all. Stops at anything that is not understood.
 fn directives(format: &[u8]) -> (Vec<Use>, bool) {
     let mut uses = Vec::new();
     let mut rest = format.iter().copied().peekable();
@@ -204,7 +204,7 @@ fn directives(format: &[u8]) -> (Vec<Use>, bool) {
                     uses.push(Use::Value);
                     break;
                 }
-                // The end of the format, behind a percent sign.
+                // The end of the format, after a percent sign.
                 None => return (uses, true),
                 // `%1$s` and other forms.
                 Some(_) => return (uses, false),

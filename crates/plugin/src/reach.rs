@@ -1,8 +1,8 @@
-//! Code that the program reaches and that is not seen: functions without instrumentation, and assembler.
+//! Code that the program reaches and that is not seen: uninstrumented functions, and assembler.
 //!
-//! The first time an execution reaches a call of such code, the runtime is notified. [`racehunter_sight`] lists the
-//! functions that hide nothing. Whether a function of another module is instrumented shows only when the program
-//! runs: every instrumented function begins with [`MARK`], and a caller looks for that mark.
+//! The runtime is notified the first time an execution reaches a call of such code. [`racehunter_sight`] lists the
+//! functions that hide nothing. Whether a function of another module is instrumented shows only at run time: every
+//! instrumented function begins with [`MARK`], and a caller looks for that mark.
 
 use std::ffi::CStr;
 
@@ -19,11 +19,11 @@ use crate::printing::{self, Written};
 use crate::sys::core::*;
 use crate::sys::{LLVMIntPredicate, LLVMLinkage, LLVMOpcode as Opcode, LLVMValueKind as Kind};
 
-/// Number of bytes that the runtime checks of what `read`, `write` and similar functions transfer.
+/// How much of a transfer by `read`, `write` and similar functions the runtime checks, in bytes.
 const SEEN_OF_TRANSFER: i64 = 4096;
 
-/// The random values that Rust's standard library draws for itself: the keys of its hash maps, which the runtime
-/// reports, and the thread number in a panic message.
+/// Sources of the random values that Rust's standard library draws for itself: the keys of its hash maps, which the
+/// runtime reports, and the thread number in a panic message.
 const OWN_NUMBERS: [&str; 2] = ["getrandom", "gettid"];
 
 /// Something that is reported before an instruction.
@@ -31,7 +31,7 @@ const OWN_NUMBERS: [&str; 2] = ["getrandom", "gettid"];
 pub struct Reached {
     /// The instruction.
     pub at: Value,
-    /// What it is.
+    /// What it reaches.
     pub what: What,
 }
 
@@ -46,7 +46,7 @@ pub enum What {
     Through(Value),
 }
 
-/// Whether a call makes another thread, or the end of this one, call the function that it gets.
+/// Returns true if a call makes another thread, or the end of this one, call its argument.
 fn calls_later(call: Value) -> bool {
     const CALLERS: [&str; 8] = [
         "pthread_create",
@@ -61,8 +61,8 @@ fn calls_later(call: Value) -> bool {
     call.callee_function().is_some_and(|callee| CALLERS.contains(&callee.name().as_str()))
 }
 
-/// Whether an instruction uses memory through a pointer into another address space, such as those of the segment
-/// registers. Nothing says which address that is.
+/// Returns true if an instruction uses memory through a pointer into another address space, such as those of the
+/// segment registers. The actual address is unknown.
 fn is_elsewhere_in_memory(instruction: Value) -> bool {
     let uses_memory = matches!(
         instruction.opcode(),
@@ -78,23 +78,23 @@ fn is_elsewhere_in_memory(instruction: Value) -> bool {
     uses_memory && instruction.operands().any(|operand| operand.ty().is_foreign_pointer())
 }
 
-/// Finds what is not seen.
+/// Finds code that is not seen.
 pub struct Lookout<'a> {
     /// The module belongs to RaceHunter itself.
     pub is_support: bool,
-    /// The module is taken as a whole.
+    /// The module is trusted as a whole.
     in_whole: bool,
     kinds: &'a Kinds,
     memory: Memory<'a>,
 }
 
 impl<'a> Lookout<'a> {
-    /// A lookout for one module.
+    /// Returns a lookout for one module.
     pub fn new(kinds: &'a Kinds, is_support: bool) -> Self {
         Self { is_support, in_whole: crate::asked(crate::QUIET), kinds, memory: Memory::trusting(kinds) }
     }
 
-    /// What one instruction hides. `understood`: its effects on memory are announced.
+    /// Returns what one instruction hides. `understood`: its effects on memory are announced.
     pub fn look(&mut self, instruction: Value, understood: bool) -> Vec<Reached> {
         let mut found = Vec::new();
         if self.is_support {
@@ -139,7 +139,7 @@ impl<'a> Lookout<'a> {
             Effect::None => return found,
             Effect::HiddenState if racehunter_sight::is_modelled(&name) && understood => return found,
             Effect::Random if is_only_signalled(call) || self.is_own_number(&name) => return found,
-            // A thread of Rust maps a stack for its handlers, and protects it; that is its own.
+            // A Rust thread maps and protects a stack for its own handlers.
             Effect::Setting if self.in_whole => return found,
             // If two threads make a key for the same purpose at the same time, one of the keys is deleted before
             // anything is kept under it.
@@ -152,12 +152,13 @@ impl<'a> Lookout<'a> {
         found
     }
 
-    /// Whether a function gives numbers to a library that uses them for itself.
+    /// Returns true if a function gives numbers to a library that uses them internally.
     fn is_own_number(&self, name: &str) -> bool {
         self.in_whole && OWN_NUMBERS.contains(&name)
     }
 
-    /// Whether a call of a known function touches memory that other threads can reach and that is not announced.
+    /// Returns true if a call of a known function touches memory that other threads can reach and that is not
+    /// announced.
     fn hides_memory(&mut self, call: Value, name: &str, understood: bool) -> bool {
         let touches = racehunter_sight::of(name).touches;
         if touches.is_empty() || understood {
@@ -169,12 +170,12 @@ impl<'a> Lookout<'a> {
         (0..call.argument_count()).any(|at| touches.contains(at) && !self.is_quiet(call.operand(at)))
     }
 
-    /// Whether the runtime sees everything that such a call transfers, or no other thread can.
+    /// Returns true if the runtime sees everything that such a call transfers, or if no other thread can see it.
     fn is_small_transfer(&mut self, call: Value) -> bool {
         is_short_transfer(call) || self.is_quiet(call.operand(1))
     }
 
-    /// Whether no other thread can see what happens behind a pointer, or nothing can happen there.
+    /// Returns true if no other thread can see what happens behind a pointer, or nothing can happen there.
     fn is_quiet(&mut self, value: Value) -> bool {
         !value.ty().is_ordinary_pointer()
             || llvm!(LLVMIsNull(value.0)) != 0
@@ -197,7 +198,7 @@ impl<'a> Lookout<'a> {
             let known = racehunter_sight::of(&name);
             let touches = is_call && !known.touches.is_empty() && calls_later(instruction);
             let effect = if touches { Effect::Memory } else { known.effect };
-            // How the table of exceptions is read is the unwinder's business.
+            // Only the unwinder reads the table of exceptions.
             let is_harmless = effect == Effect::None || effect.is_about_files() || self.is_own_number(&name);
             if is_harmless || operand.intrinsic_name().is_some() {
                 continue;
@@ -260,7 +261,7 @@ impl<'a> Lookout<'a> {
     }
 }
 
-/// Inline assembler that hides something.
+/// Describes inline assembler that hides something.
 fn assembled(assembler_value: Value, understood: bool) -> Option<What> {
     let (text, constraints) = assembler_value.assembler();
     let mut accesses = 0;
@@ -274,24 +275,24 @@ fn assembled(assembler_value: Value, understood: bool) -> Option<What> {
     Some(What::Named(effect, assembler::name(&text).to_owned(), None, [None, None]))
 }
 
-/// Whether the module has the code of a function, and it is instrumented or says so itself.
+/// Returns true if the module contains the code of a function, and the function is instrumented or reports itself.
 pub fn is_seen(function: Value, kinds: &Kinds) -> bool {
     !function.is_declaration() && !is_elsewhere(function) && is_instrumentable(function, kinds)
 }
 
-/// Functions whose data the runtime checks itself, up to a limit: the second argument is the memory, the third its
-/// length.
+/// Returns true for functions whose data the runtime checks itself, up to a limit: the second argument is the memory,
+/// the third its length.
 pub fn is_transfer(name: &str) -> bool {
     matches!(name, "read" | "write" | "recv" | "send" | "recvfrom" | "sendto")
 }
 
-/// Whether the runtime checks everything that such a call transfers.
+/// Returns true if the runtime checks everything that such a call transfers.
 pub fn is_short_transfer(call: Value) -> bool {
     let is_short = |length: Value| length.constant_integer().is_some_and(|length| length <= SEEN_OF_TRANSFER);
     call.argument_count() < 3 || is_short(call.operand(2))
 }
 
-/// Whether a process or thread is asked for its number only to send it a signal.
+/// Returns true if a call asks for the number of a process or thread only to send it a signal.
 fn is_only_signalled(call: Value) -> bool {
     let sends = |user: Value| {
         let name = user.is_call().then(|| user.callee_function()).flatten().map(Value::name);
@@ -301,7 +302,7 @@ fn is_only_signalled(call: Value) -> bool {
     is_asked && call.uses().all(|(user, _)| sends(user))
 }
 
-/// A function with memory accesses that are not announced.
+/// Returns the report for a function whose memory accesses are not announced.
 pub fn blind(function: Value) -> Reached {
     let at = frame::first_instruction(function, None);
     Reached { at, what: What::Named(Effect::Uninstrumented, function.name(), None, [None, None]) }
@@ -329,7 +330,7 @@ pub fn note_cancellation(module: Module) {
     module.keep(mark);
 }
 
-/// What the hooks of a module refer to.
+/// Data that the hooks of a module refer to.
 #[derive(Default)]
 pub struct Told {
     /// One byte per place, which is nonzero once the place has been reported.
@@ -420,7 +421,7 @@ impl Emitter<'_> {
         self.call(c"__rh_wrote", &[written.buffer, bytes]);
     }
 
-    /// The effect and the name, as bytes in a separate section.
+    /// Returns the effect and the name, as bytes in a separate section.
     fn description(&mut self, effect: Effect, name: &str) -> Value {
         let key = (effect as u8, name.to_owned());
         if let Some(&known) = self.told.descriptions.get(&key) {
@@ -443,9 +444,9 @@ impl Emitter<'_> {
 }
 
 impl Kinds {
-    /// Whether an intrinsic may touch memory of the program.
+    /// Returns true if an intrinsic may touch memory of the program.
     fn may_touch_memory(&self, intrinsic: Value) -> bool {
-        // Two bits for each kind of memory; those of the second are about what no program can see.
+        // Two bits for each kind of memory; those of the second concern memory that no program can see.
         const INACCESSIBLE: u64 = 0b1100;
         let attribute = llvm!(LLVMGetEnumAttributeAtIndex(intrinsic.0, FUNCTION, self.memory));
         attribute.is_null() || llvm!(LLVMGetEnumAttributeValue(attribute)) & !INACCESSIBLE != 0

@@ -1,9 +1,9 @@
 //! Regions: consecutive accesses of one block, with nothing between them that another thread or the runtime could
 //! notice.
 //!
-//! Executions that track few accesses run most regions as the program was written: one subtraction counts all events
-//! of a region, and none is announced. The flag byte of the region's first site says whether they may. Every other
-//! execution takes the announced copy, and so does this one as soon as an event of the region needs attention.
+//! Executions that track few accesses run most regions as the program was written: one subtraction counts all events of
+//! a region, and none is announced. The flag byte of the region's first site says whether they may. Every other
+//! execution takes the announced copy, and so does this one if an event of the region needs attention.
 
 use std::ops::Range;
 
@@ -15,8 +15,8 @@ use crate::plan::Announcement;
 use crate::sys::core::*;
 use crate::sys::{LLVMOpcode as Opcode, LLVMTypeKind};
 
-/// The regions of a function, as runs of its announcements. An access that no region may contain is in none, and
-/// neither is an access of a loop that is copied whole.
+/// Returns the regions of a function, as runs of its announcements. Accesses that no region may contain are in none,
+/// nor are those of a loop that is copied whole.
 pub fn find(
     announcements: &[Announcement],
     copied: &[CopiedLoop],
@@ -42,7 +42,7 @@ pub fn find(
     regions
 }
 
-/// Whether the operation is exactly one event, for all values that the program computes.
+/// Returns true if the operation is exactly one event, for all values that the program computes.
 pub fn is_one_event(operation: &Operation) -> bool {
     match *operation {
         Operation::Plain(..) | Operation::VirtualTableRead(_) | Operation::VirtualTableUpdate(..) => true,
@@ -52,7 +52,7 @@ pub fn is_one_event(operation: &Operation) -> bool {
     }
 }
 
-/// Whether `to` comes behind `from` in the same block, and all between them can be there twice.
+/// Returns true if `to` comes after `from` in the same block, and everything between them can be duplicated.
 fn reaches(from: Value, to: Value, is_repeatable: &dyn Fn(Value) -> bool) -> bool {
     let mut at = from;
     loop {
@@ -69,13 +69,13 @@ fn reaches(from: Value, to: Value, is_repeatable: &dyn Fn(Value) -> bool) -> boo
     }
 }
 
-/// Whether the instruction can have a copy that is executed instead of it.
+/// Returns true if the instruction can have a copy that is executed instead of it.
 pub fn is_repeatable(instruction: Value, kinds: &Kinds) -> bool {
     if instruction.ty().kind() == LLVMTypeKind::LLVMTokenTypeKind {
         return false;
     }
     match instruction.opcode() {
-        // Only what the compiler itself knows: other code may have events.
+        // Only functions that the compiler knows: other code may have events.
         Some(Opcode::LLVMCall) => instruction.callee_function().is_some_and(|callee| {
             llvm!(LLVMGetIntrinsicID(callee.0)) != 0
                 && kinds.single_copy.iter().all(|&kind| !kinds.function_has(callee, kind))

@@ -1,4 +1,4 @@
-//! What a module brings to the runtime: its sites, its identity, and its own code as data.
+//! Data that a module passes to the runtime: its sites, its identity, and its own code.
 
 use crate::emit::Types;
 use crate::kinds::Kinds;
@@ -9,15 +9,15 @@ use crate::sys::core::*;
 use crate::sys::prelude::*;
 use crate::sys::{LLVMLinkage, LLVMVisibility};
 
-/// Constructors of the program start at 101, those of the system before: sites are known before any of them runs.
+/// Constructors of the program start at 101, those of the system earlier: sites are registered before any of them runs.
 const PRIORITY: i32 = 1;
 
-/// Name of the array of sites; a module that has it is instrumented already.
+/// Name of the array of sites; a module that has it is already instrumented.
 pub const SITES: &std::ffi::CStr = c"__rh_sites";
 
 /// Bit of a site's byte: a region, or a loop that is copied, begins here.
 const HEAD: u8 = 0x20;
-/// Bit of a site's byte: the code is taken as a whole.
+/// Bit of a site's byte: the code is trusted as a whole.
 const QUIET: u8 = 8;
 
 /// Adds the array with one byte for each site.
@@ -29,12 +29,12 @@ pub fn add_sites(module: Module, plan: &Plan) -> Value {
     llvm!(LLVMSetInitializer(sites.0, initial.0));
     llvm!(LLVMSetLinkage(sites.0, LLVMLinkage::LLVMInternalLinkage));
     llvm!(LLVMSetSection(sites.0, c"rh_sites".as_ptr()));
-    // By itself LLVM aligns large arrays. Sites are numbered through all modules, so nothing may lie between them.
+    // LLVM would align large arrays. Sites are numbered through all modules, so there must be no gaps between them.
     llvm!(LLVMSetAlignment(sites.0, 1));
     sites
 }
 
-/// Adds the description of the module and the constructor that gives it to the runtime.
+/// Adds the description of the module, and the constructor that registers it with the runtime.
 pub fn register(module: Module, kinds: &Kinds, types: &Types, sites: Value, site_count: u32, content_hash: u64) {
     let context = module.context();
     let mut fields = [
@@ -80,8 +80,9 @@ pub fn register(module: Module, kinds: &Kinds, types: &Types, sites: Value, site
     module.add_constructor(constructor, PRIORITY);
 }
 
-/// The instrumented functions of the module that the linker may replace by those of another object, which need not be
-/// instrumented: templates and inline functions, of which each object has a copy, weak ones, and those of shared libraries.
+/// Returns the instrumented functions of the module that the linker may replace by those of another object, which need
+/// not be instrumented: templates and inline functions, of which each object has a copy, weak functions, and those of
+/// shared libraries.
 fn replaceable(module: Module, kinds: &Kinds, types: &Types) -> Option<(Value, u64)> {
     let is_replaceable = |function: &Value| match llvm!(LLVMGetLinkage(function.0)) {
         LLVMLinkage::LLVMWeakAnyLinkage

@@ -1,4 +1,4 @@
-//! The lives of local variables whose address is passed on: another thread may use them too late.
+//! The lifetimes of local variables whose address is passed on: another thread may use them too late.
 //!
 //! The compiler marks where the block of a variable begins and ends. A variable without marks, such as a parameter, lives as
 //! long as its function runs.
@@ -13,7 +13,7 @@ use crate::plan::FunctionPlan;
 use crate::sys::LLVMOpcode as Opcode;
 use crate::sys::core::*;
 
-/// A local variable begins or ceases to live.
+/// The start or end of a local variable's lifetime.
 pub struct Change {
     /// The instruction: a mark of the compiler, or a return.
     at: Value,
@@ -27,7 +27,7 @@ pub struct Change {
 pub struct Scopes(Vec<Change>);
 
 impl Scopes {
-    /// Finds them, before anything is inserted.
+    /// Finds these changes, before anything is inserted.
     pub fn find(function: Value, module: Module, memory: &mut Memory) -> Self {
         let (mut changes, mut returns) = (Vec::new(), None);
         let instructions = || function.blocks().flat_map(|block| block.instructions());
@@ -53,18 +53,18 @@ impl Scopes {
         Self(changes)
     }
 
-    /// Whether nothing changes.
+    /// Returns true if nothing changes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The instructions that are announced.
+    /// Returns the instructions that are announced.
     pub fn instructions(&self) -> FxHashSet<Value> {
         self.0.iter().map(|change| change.at).collect()
     }
 }
 
-/// Bytes of a local variable, if that is known now. The memory of others is given back with the stack below it.
+/// Returns the size of a local variable, if it is known now. Other memory is released with the stack below it.
 fn size_of(local: Value, module: Module) -> Option<u64> {
     let count = u64::try_from(local.operand(0).constant_integer()?).ok()?;
     let ty = crate::llvm::Type(llvm!(LLVMGetAllocatedType(local.0)));
@@ -72,7 +72,7 @@ fn size_of(local: Value, module: Module) -> Option<u64> {
 }
 
 impl Emitter<'_> {
-    /// Announces them.
+    /// Announces the changes.
     pub(crate) fn scopes(&mut self, plan: &FunctionPlan) {
         for &Change { at, local, bytes, begins } in &plan.scopes.0 {
             self.locate(plan.function, at);

@@ -10,7 +10,8 @@ const PREFIX: &str = "__VERIFIER_atomic_";
 const BEGIN: &CStr = c"__VERIFIER_atomic_begin";
 const END: &CStr = c"__VERIFIER_atomic_end";
 
-/// Begins a section where such a function is entered, and ends it where it returns; whether there is any.
+/// Begins a section where such a function is entered, and ends it where it returns; returns true if there is any such
+/// function.
 pub fn enclose(module: Module) -> bool {
     let is_atomic = |function: &Value| {
         let name = function.name();

@@ -1,20 +1,20 @@
 //! Places in the C++ library that are races by the letter of the memory model, but are not the user's bugs.
 //!
-//! They are in headers, so they are compiled with the user's code. They are known by the functions that debug
-//! information names; the wrappers always ask for it.
+//! They are in headers, so they are compiled with the user's code. They are recognised by the function names in debug
+//! information, which the wrappers always request.
 
 use crate::llvm::Value;
 
-/// `std::ctype<char>::narrow(char, char)` caches its results in a table of bytes. Several threads may fill it in, and
-/// all of them write the same values.
+/// `std::ctype<char>::narrow(char, char)` caches its results in a table of bytes. Several threads may fill it in, all
+/// with the same values.
 const NARROW: &str = "_ZNKSt5ctypeIcE6narrowEcc";
 
-/// Whether this access of one byte belongs to a table that several threads fill in with the same values.
+/// Returns true if this access of one byte belongs to a table that several threads fill in with the same values.
 pub fn is_shared_table(access: Value) -> bool {
     access.location().is_some_and(|location| location.scope().scope_function(true) == NARROW)
 }
 
-/// Whether this relaxed update releases the lock bit of an `std::atomic<std::shared_ptr>`. Up to version 13 the
+/// Returns true if this relaxed update releases the lock bit of an `std::atomic<std::shared_ptr>`. Up to version 13 the
 /// library does this without release order after a load: the processor keeps the order, but the memory model does not
 /// guarantee it.
 pub fn gives_back_lock_bit(update: Value) -> bool {

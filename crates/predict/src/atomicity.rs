@@ -1,4 +1,4 @@
-//! Blocks that are meant to be atomic, and accesses of others that come between.
+//! Blocks that are meant to be atomic, and accesses of other threads that come between.
 //!
 //! Two accesses of a block to one location, with no other access of the block between them, and an access of another
 //! thread in between cannot be serialised if
@@ -7,7 +7,7 @@
 //! * the other access writes between a read and a write (its write is lost, or the read is out of date), or
 //! * the other access reads between two writes (it sees an intermediate state).
 //!
-//! Blocks are what the trace says with [`Op::Begin`] and [`Op::End`]; where it says nothing, nothing is predicted.
+//! The trace marks blocks with [`Op::Begin`] and [`Op::End`]; without marks, nothing is predicted.
 
 use crate::Question;
 use crate::check::Checker;
@@ -17,14 +17,14 @@ use racehunter_trace::{EventId, Op};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// True when an access between two of a block matters.
+/// Returns true if an access between two of a block cannot be serialised.
 fn breaks(first: Op, between: Op, second: Op) -> bool {
     (between.writes() && second.reads())
         || (between.writes() && first.reads() && second.writes())
         || (between.reads() && first.writes() && second.writes())
 }
 
-/// The patterns of a trace, by their three sites.
+/// Returns the patterns of a trace, by their three sites.
 pub(crate) fn cases(index: &Index<'_>, checker: &Checker<'_, '_>, attempts: usize) -> Vec<Case> {
     let trace = index.trace;
     let pairs = pairs_of_blocks(index);
@@ -45,7 +45,7 @@ pub(crate) fn cases(index: &Index<'_>, checker: &Checker<'_, '_>, attempts: usiz
     for &(first, second) in &pairs {
         let others = &accesses[&trace.object(first)];
         let middle = others.partition_point(|&other| other < first);
-        // From the block outwards, before it and after it in turns.
+        // From the block outwards, alternating before and after it.
         let outwards = (0..others.len()).flat_map(|step| [middle.checked_sub(step + 1), Some(middle + step)]);
         let mut left = attempts;
         for other in outwards.flatten().filter_map(|at| others.get(at).copied()) {
@@ -72,13 +72,13 @@ pub(crate) fn cases(index: &Index<'_>, checker: &Checker<'_, '_>, attempts: usiz
     cases.into_values().filter(|case| !case.tries.is_empty()).collect()
 }
 
-/// True unless an event that must happen needs one that is only about to happen.
+/// Returns true unless an event that must happen needs one that is only about to happen.
 fn needs_not(index: &Index<'_>, checker: &Checker<'_, '_>, done: EventId, next: EventId) -> bool {
     let ((thread, position), (other, end)) = (index.place(done), index.place(next));
     checker.cones.of(thread, position)[other] <= end
 }
 
-/// Accesses that follow each other on one shared location within a block.
+/// Returns consecutive accesses to one shared location within a block.
 fn pairs_of_blocks(index: &Index<'_>) -> Vec<(EventId, EventId)> {
     let trace = index.trace;
     let mut pairs = Vec::new();

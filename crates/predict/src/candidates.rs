@@ -1,10 +1,10 @@
-//! Which pairs of accesses are worth a question.
+//! Selects the pairs of accesses that are worth a question.
 //!
-//! A location that many threads access often has far too many pairs. Accesses are therefore grouped by everything
-//! that matters before the order does: location, thread, site, kind, and the locks held. Two groups conflict or not
-//! as wholes. For the rest, the cones of an access leave an interval of the other group in which partners can lie,
-//! since cones grow along a thread; within it, near partners come first. Pairs of groups with the same two sites are
-//! one case, because to the reader of a report they are one race.
+//! A location that many threads access often has far too many pairs. Accesses are therefore grouped by everything that
+//! matters before the order does: location, thread, site, kind, and the locks held. Two groups conflict or not as a
+//! whole. For the rest, the cones of an access leave an interval of the other group in which partners can lie, since
+//! cones grow along a thread; within it, near partners come first. Pairs of groups with the same two sites are one
+//! case, because a reader of a report sees them as one race.
 
 use crate::cones::Cones;
 use crate::index::{Index, NONE};
@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Two sites with accesses that neither locks nor cones keep apart.
+/// Two sites with accesses that neither locks nor cones exclude.
 pub(crate) struct Case {
     /// Pairs of groups.
     groups: Vec<(Group, Group)>,
@@ -27,7 +27,7 @@ pub(crate) struct Candidates {
     pub(crate) cases: Vec<Case>,
 }
 
-/// Accesses that differ only in when they happen: where they are.
+/// Accesses that differ only in when they happen, by their position.
 #[derive(Clone, Copy)]
 struct Group {
     begin: u32,
@@ -41,7 +41,7 @@ struct Access {
     locks: u32,
 }
 
-/// What accesses of one location have in common in a group.
+/// What the accesses of a group to one location have in common.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     pub(crate) thread: u16,
@@ -50,23 +50,23 @@ pub(crate) struct Key {
     pub(crate) site: u32,
 }
 
-/// Sets of locks that threads hold, each once.
+/// Sets of locks that threads hold, each stored once.
 #[derive(Default)]
 pub(crate) struct LockSets {
-    /// Lock and whether it is shared, sorted.
+    /// Each lock, and whether it is shared, sorted.
     sets: Vec<Vec<(u32, bool)>>,
     numbers: FxHashMap<Vec<(u32, bool)>, u32>,
-    /// The set that results from an acquisition or release: threads repeat the same few transitions all the time.
+    /// The set that results from an acquisition or release: threads keep repeating the same few transitions.
     steps: FxHashMap<(u32, u32, Op), u32>,
 }
 
 impl LockSets {
-    /// The set without a lock.
+    /// Returns the empty set.
     pub(crate) fn empty(&mut self) -> u32 {
         self.number(Vec::new())
     }
 
-    /// What a thread that holds a set holds after an event.
+    /// Returns the set that a thread holds after an event.
     pub(crate) fn after(&mut self, index: &Index<'_>, held: u32, event: EventId) -> u32 {
         let op = index.trace.op(event);
         if !(op.acquires() || op.releases()) || !index.is_outermost(event) {
@@ -101,7 +101,7 @@ impl LockSets {
         &self.sets[number as usize]
     }
 
-    /// True when two threads cannot hold these at the same time.
+    /// Returns true if two threads cannot hold these at the same time.
     pub(crate) fn exclude(&self, one: u32, other: u32) -> bool {
         let other = self.get(other);
         self.get(one).iter().any(|&(lock, shared)| other.iter().any(|&(also, with)| also == lock && !(shared && with)))
@@ -125,7 +125,7 @@ impl Candidates {
         let mut partners: Vec<usize> = Vec::new();
         for bounds in starts.windows(2) {
             let all = &mut accesses[bounds[0] as usize..bounds[1] as usize];
-            // Mostly a lock is held at all of them.
+            // Usually a lock is held at all of them.
             let Some(first) = all.first() else { continue };
             let common = |&(lock, shared): &(u32, bool)| {
                 !shared && all.iter().all(|access| locks.get(access.locks).contains(&(lock, false)))
@@ -167,7 +167,8 @@ impl Candidates {
         &self.events[group.begin as usize..group.end as usize]
     }
 
-    /// The pairs of a case that the cones allow, near ones first, up to a limit. Returns whether these are all.
+    /// Collects the pairs of a case that the cones allow, near ones first, up to a limit. Returns true if these are
+    /// all.
     pub(crate) fn pairs(
         &self,
         index: &Index<'_>,
@@ -180,7 +181,7 @@ impl Candidates {
         for &(one, other) in &case.groups {
             let (one, other) = (self.events(one), self.events(other));
             let (few, many) = if one.len() <= other.len() { (one, other) } else { (other, one) };
-            // What is left for an access lies no further back than what is left for the one before it.
+            // The interval of an access never begins before that of the previous one.
             let mut interval = 0..0;
             for &event in few {
                 interval = partners(index, cones, event, many, interval);
@@ -209,7 +210,7 @@ impl Candidates {
     }
 }
 
-/// All accesses to shared locations, by location, each in order; and where those of each object begin.
+/// Returns all accesses to shared locations, by location, each in order; and where those of each object begin.
 fn shared_accesses(index: &Index<'_>, locks: &mut LockSets) -> (Vec<Access>, Vec<u32>) {
     let trace = index.trace;
     let is_wanted = |event: EventId| trace.op(event).is_access() && index.is_shared(trace.object(event));
@@ -240,14 +241,14 @@ fn shared_accesses(index: &Index<'_>, locks: &mut LockSets) -> (Vec<Access>, Vec
 /// The possible partners of an access, from the nearest outwards.
 struct Cursor<'a> {
     event: EventId,
-    /// Partners before it that are left.
+    /// Remaining partners before it.
     before: &'a [EventId],
-    /// Partners after it that are left.
+    /// Remaining partners after it.
     after: &'a [EventId],
 }
 
-/// Where the possible partners of an access are in another group: both bounds grow along the access's thread, and are
-/// at least these. The end can be before the start if there are none.
+/// Returns the interval of an access's possible partners in another group: both bounds grow along the access's thread,
+/// and are at least these. The end can be before the start if there are none.
 fn partners(
     index: &Index<'_>,
     cones: &Cones,
@@ -264,7 +265,7 @@ fn partners(
     begin..first_without(others, before.end, has_no_need)
 }
 
-/// Like `partition_point`, for a result that is known to be at or after a position, and usually near it.
+/// As `partition_point`, for a result that is known to be at or after a position, and usually near it.
 pub(crate) fn first_without<T>(all: &[T], from: usize, is_before: impl Fn(&T) -> bool) -> usize {
     let (mut low, mut step) = (from, 1);
     while all.get(low + step - 1).is_some_and(&is_before) {

@@ -1,4 +1,4 @@
-//! The answer to one question: stages from cheap to thorough, and a validator that decides.
+//! Answers one question: stages from cheap to thorough, and a validator that decides.
 
 use crate::cones::Cones;
 use crate::cut::{Closing, cut, necessary};
@@ -16,12 +16,12 @@ pub enum Stage {
     SyncPreserving,
     /// The closure of the order leaves a sequence that is found at once.
     Closure,
-    /// It took a search.
+    /// It needed a search.
     Search,
 }
 
 impl Stage {
-    /// A name for reports.
+    /// Returns a name for reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -32,17 +32,17 @@ impl Stage {
     }
 }
 
-/// How much is tried.
+/// How hard to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// Whether the cheap stage comes first. Without it only fewer predictions are cheap.
+    /// True if the cheap stage comes first. Without it, fewer predictions are cheap.
     pub sync_preserving: bool,
     /// Numbers of events before the later event of a question that may be reordered, ascending. A number larger than
     /// the trace means all of it.
     pub windows: Vec<u32>,
-    /// How often the search goes back.
+    /// Maximum number of times that the search backtracks.
     pub retries: usize,
-    /// Events after the frozen part that a reordering may have.
+    /// Maximum number of events after the frozen part of a reordering.
     pub longest: usize,
 }
 
@@ -53,7 +53,7 @@ impl Default for Effort {
 }
 
 impl Effort {
-    /// Everything is tried, on the whole trace.
+    /// Tries everything, on the whole trace.
     #[must_use]
     pub fn exhaustive() -> Self {
         Self { sync_preserving: true, windows: vec![u32::MAX], retries: usize::MAX, longest: usize::MAX }
@@ -65,18 +65,18 @@ impl Effort {
 pub enum Answer {
     /// There is such a reordering.
     Yes(Witness, Stage),
-    /// None was found with the whole trace at hand, and no search ended before its time.
+    /// None was found in the whole trace, and no search gave up.
     No,
-    /// None was found with the effort that was allowed.
+    /// None was found with this effort.
     Unknown,
 }
 
 /// Why a question has no answer.
 #[derive(Clone, Copy)]
 enum Failed {
-    /// This choice of critical sections that are gone through.
+    /// With this choice of critical sections to complete.
     Closing { gave_up: bool },
-    /// So much of the trace that stays as it was.
+    /// With this frozen part of the trace.
     Frozen { gave_up: bool },
 }
 
@@ -95,20 +95,20 @@ impl<'a, 't> Checker<'a, 't> {
         Self::with_demands(index, Demands::new(policy, index))
     }
 
-    /// The same, for other demands than those of a policy.
+    /// As `new`, for demands other than those of a policy.
     #[must_use]
     pub fn with_demands(index: &'a Index<'t>, demands: Demands) -> Self {
         let cones = Cones::new(index, &demands);
         Self { index, demands, cones, validator: Validator::new(index) }
     }
 
-    /// What is demanded.
+    /// Returns the demands.
     #[must_use]
     pub fn demands(&self) -> &Demands {
         &self.demands
     }
 
-    /// A reordering that ends as the question wants it, found within some effort.
+    /// Returns a reordering that ends as the question asks, found with some effort.
     #[must_use]
     pub fn check(&self, question: &Question, effort: &Effort) -> Option<(Witness, Stage)> {
         match self.answer(question, effort) {
@@ -117,14 +117,14 @@ impl<'a, 't> Checker<'a, 't> {
         }
     }
 
-    /// The same, and whether more effort could find what was not found.
+    /// As `check`, and says whether more effort could find what was not found.
     #[must_use]
     pub fn answer(&self, question: &Question, effort: &Effort) -> Answer {
         let (Some(first), Some(last)) = (question.events().min(), question.events().max()) else { return Answer::No };
         if !self.cones_allow(question) {
             return Answer::No;
         }
-        // A cone says what a join takes to happen, and here it is only about to.
+        // A cone says what a join needs to happen, but here it is only about to.
         let joins = question.next.iter().any(|&event| self.index.trace.op(event).joins());
         if effort.sync_preserving
             && !joins
@@ -155,11 +155,11 @@ impl<'a, 't> Checker<'a, 't> {
         if tried == Some(0) && searched { Answer::No } else { Answer::Unknown }
     }
 
-    /// True unless one of the events needs another one to have happened.
+    /// Returns true unless one of the events needs another one to have happened.
     pub(crate) fn cones_allow(&self, question: &Question) -> bool {
         question.next.iter().all(|&event| {
             let (thread, position) = self.index.place(event);
-            // What a join waits for need not have happened when it is about to; what came before it has.
+            // What a join waits for need not have happened when it is only about to join; what precedes it must have.
             let position = if self.index.trace.op(event).joins() { position.checked_sub(1) } else { Some(position) };
             let Some(position) = position else { return true };
             let cone = self.cones.of(thread, position);
@@ -199,8 +199,9 @@ impl<'a, 't> Checker<'a, 't> {
         valid.is_ok()
     }
 
-    /// The reads of shared locations that must see their old writes for a question, with these writes (none: the initial
-    /// value): the constraints on a reordering, before locks. They are all there even if they contradict the question.
+    /// Returns the reads of shared locations that must see their old writes for a question, with these writes (none:
+    /// the initial value): the constraints on a reordering, before locks. They are complete even if they contradict the
+    /// question.
     #[must_use]
     pub fn constraints(&self, question: &Question) -> Vec<(Option<EventId>, EventId)> {
         let write = |read| Some(self.index.read_from(read)).filter(|&write| write != NONE);
@@ -242,10 +243,10 @@ mod tests {
         ("end", "w(race)"),
     ];
 
-    /// What comes before what in any order.
+    /// The required order of events.
     const ORDER: &str = "uq uo sp qd ot pr pl hf kg gv fv";
 
-    /// A question whose order has no cycle, but that still has no answer.
+    /// Returns a question whose order has no cycle, but that still has no answer.
     ///
     /// Each write that no read sees (`p`, `q`, `o`, `g`, `f`) comes before another write to the same location, or
     /// after the read that sees that one. If `p` comes before `u`, then `q` comes after `t` (otherwise `p u q s p` is
@@ -295,7 +296,7 @@ mod tests {
         let order = closure::order(&index, &cut, &question).unwrap();
         assert!(matches!(linearise(&index, &cut, &order, usize::MAX), Outcome::Impossible));
         assert_eq!(checker.answer(&question, &Effort::exhaustive()), Answer::No);
-        // Who gives up does not say no.
+        // Giving up is not a "no".
         let hasty = Effort { retries: 10, ..Effort::exhaustive() };
         assert_eq!(checker.answer(&question, &hasty), Answer::Unknown);
     }
@@ -311,7 +312,7 @@ mod tests {
         assert!(matches!(checker.answer(&races(&trace), &thorough), Answer::Yes(..)));
     }
 
-    /// What lies before the window stays as it was; that nothing is found then means nothing.
+    /// Everything before the window stays as it was, so finding nothing there means nothing.
     #[test]
     fn a_window_is_not_the_whole_trace() {
         let trace = gadget(true);

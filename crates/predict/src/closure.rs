@@ -1,13 +1,13 @@
-//! What must come before what: the order that every correct reordering of a cut has.
+//! The order that every correct reordering of a cut has.
 //!
-//! It begins with what the trace and the question say directly, and grows by two rules until nothing changes:
+//! It starts with what the trace and the question say directly, and grows by two rules until nothing changes:
 //!
-//! * *observation*: a write to what a necessary read reads, other than the write that it sees, comes before that write
-//!   if it comes before the read, and after the read if it comes after that write;
+//! * *observation*: a write to the location of a necessary read, other than the write that it sees, comes before that
+//!   write if it comes before the read, and after the read if it comes after that write;
 //! * *locks*: of two critical sections that exclude each other, if one begins before the other ends, it ends before
 //!   the other begins.
 //!
-//! A cycle means that there is no reordering. No cycle does not mean that there is one.
+//! A cycle means that there is no reordering. The absence of a cycle does not mean that there is one.
 
 use crate::Question;
 use crate::cut::Cut;
@@ -16,7 +16,7 @@ use crate::order::{Cycle, NEVER, Order};
 use crate::writes::{Writes, first_from, last_before};
 use racehunter_trace::{EventId, Op};
 
-/// The order of a cut.
+/// Returns the order of a cut.
 pub(crate) fn order(index: &Index<'_>, cut: &Cut, question: &Question) -> Result<Order, Cycle> {
     let (order, writes) = (Order::new(index.threads()), Writes::new(index, cut));
     let mut closure = Closure { index, cut, order, writes, sections: Vec::new() };
@@ -34,16 +34,16 @@ struct Closure<'a, 't> {
     cut: &'a Cut,
     order: Order,
     writes: Writes,
-    /// Locks and their critical sections that begin and end after what is frozen.
+    /// Locks with their critical sections that begin and end after the frozen part.
     sections: Vec<(u32, Section)>,
 }
 
 impl Closure<'_, '_> {
-    /// Puts one event before another when both are in the cut.
+    /// Orders one event before another if both are in the cut.
     fn add(&mut self, first: EventId, second: EventId) -> Result<bool, Cycle> {
         let (first, second) = (self.index.place(first), self.index.place(second));
         if second.1 < self.cut.low[second.0] {
-            // Something that moves would come before what is frozen.
+            // An event that moves would come before a frozen one.
             return if first.1 < self.cut.low[first.0] { Ok(false) } else { Err(Cycle) };
         }
         if first.1 < self.cut.low[first.0] {
@@ -52,7 +52,7 @@ impl Closure<'_, '_> {
         self.order.add(first, second)
     }
 
-    /// What is known at once.
+    /// Adds what is known from the start.
     fn given(&mut self, question: &Question) -> Result<(), Cycle> {
         let (index, cut) = (self.index, self.cut);
         for thread in 0..index.threads() {
@@ -98,7 +98,7 @@ impl Closure<'_, '_> {
         self.were_open()
     }
 
-    /// Critical sections that stay open come after all others of their lock.
+    /// Orders critical sections that stay open after all others of their lock.
     fn stay_open(&mut self) -> Result<(), Cycle> {
         let index = self.index;
         for acquire in self.cut.open.iter().flatten().copied() {
@@ -118,7 +118,7 @@ impl Closure<'_, '_> {
         Ok(())
     }
 
-    /// Critical sections that were open when the frozen part ends come before all others of their lock.
+    /// Orders critical sections that are open at the end of the frozen part before all others of their lock.
     fn were_open(&mut self) -> Result<(), Cycle> {
         let index = self.index;
         for thread in 0..index.threads() {
@@ -151,7 +151,7 @@ impl Closure<'_, '_> {
             for writes in self.writes.of(number) {
                 let other = writes[0].0;
                 let Some(source) = source else {
-                    // It sees what was there when the frozen part ended: every write that moves comes after it.
+                    // It sees the value at the end of the frozen part: every write that moves comes after it.
                     let first =
                         writes.iter().map(|&(_, write)| write).find(|&write| (other, write) != (thread, position));
                     if let Some(first) = first {

@@ -1,9 +1,9 @@
-//! What each event needs, in one linear pass.
+//! The events that each event needs, in one linear pass.
 //!
-//! The *cone* of an event is the least set of events that must have happened for it to be about to happen, as far as
-//! locks play no part: the order within threads, what events require, and the writes that necessary reads see. It is a
-//! prefix of each thread, so a cone is one position per thread. Cones grow along a thread; where they do not change,
-//! nothing is stored.
+//! The *cone* of an event is the least set of events that must have happened for it to be about to happen, leaving
+//! locks aside: the order within threads, what events require, and the writes that necessary reads see. It is a prefix
+//! of each thread, so a cone is one position per thread. Cones grow along a thread; where they do not change, nothing
+//! is stored.
 
 use crate::index::{Index, NONE};
 use crate::policy::{Demands, Flow};
@@ -16,12 +16,12 @@ pub(crate) struct Cones {
     threads: usize,
     /// Rows of one position per thread.
     rows: Vec<u32>,
-    /// For each thread, ascending: from which position on which row holds.
+    /// For each thread, ascending: from which position on which row applies.
     marks: Vec<Vec<(u32, u32)>>,
 }
 
 impl Cones {
-    /// The cones of all events under a policy.
+    /// Returns the cones of all events under a policy.
     pub(crate) fn new(index: &Index<'_>, demands: &Demands) -> Self {
         let threads = index.threads();
         let mut pass = Pass {
@@ -46,20 +46,20 @@ impl Cones {
         pass.cones
     }
 
-    /// How far each thread must have come for the event at a position of a thread to be about to happen. The entry of
-    /// the thread itself must not be used: it is the position.
+    /// Returns how far each thread must have advanced for the event at a position of a thread to be about to happen.
+    /// The entry of the thread itself must not be used: it is the position.
     pub(crate) fn of(&self, thread: usize, position: u32) -> &[u32] {
         self.row(self.row_of(thread, position))
     }
 
-    /// The number of the row that says it.
+    /// Returns the number of that row.
     pub(crate) fn row_of(&self, thread: usize, position: u32) -> u32 {
         let marks = &self.marks[thread];
         let at = marks.partition_point(|&(from, _)| from <= position);
         if at == 0 { 0 } else { marks[at - 1].1 }
     }
 
-    /// A row: one position per thread.
+    /// Returns a row: one position per thread.
     pub(crate) fn row(&self, number: u32) -> &[u32] {
         &self.rows[number as usize * self.threads..][..self.threads]
     }
@@ -71,18 +71,18 @@ struct Pass<'a, 't> {
     cones: Cones,
     /// The cone of each thread's current event.
     now: Vec<u32>,
-    /// The row that each of these is.
+    /// The row number of each of these.
     row: Vec<u32>,
-    /// What the values of all earlier reads of a thread need, and its row, where values flow from all of them.
+    /// What the values of all earlier reads of a thread need, and its row, if values flow from all of them.
     passed_on: Vec<u32>,
     passed_row: Vec<u32>,
     /// Reads that become necessary at a position.
     pending: Vec<BinaryHeap<Reverse<(u32, EventId)>>>,
-    /// The write that the read just before sees, where every read becomes necessary at once.
+    /// The write that the previous read sees, if every read becomes necessary at once.
     last_read: Vec<Write>,
     /// The last write to each object.
     written: Vec<Write>,
-    /// For each read what the write that it sees needs: a row.
+    /// For each read, the row of what its write needs.
     seen: Vec<u32>,
 }
 
@@ -90,11 +90,11 @@ struct Pass<'a, 't> {
 #[derive(Clone, Copy)]
 struct Write {
     thread: u32,
-    /// How many events its thread has done with it: none, if there is no write.
+    /// The number of events of its thread up to it; 0 if there is no write.
     done: u32,
-    /// What it needs to be seen.
+    /// What it needs in order to be seen.
     row: u32,
-    /// That is what it needs to happen, and nothing else.
+    /// True if that is exactly what it needs to happen.
     plain: bool,
 }
 
@@ -102,7 +102,7 @@ impl Write {
     const NONE: Self = Self { thread: 0, done: 0, row: 0, plain: true };
 }
 
-/// Joins a row and one position into another row. Says whether it changed.
+/// Joins a row and one position into another row. Returns true if it changed.
 fn join(into: &mut [u32], row: &[u32], thread: usize, position: u32) -> bool {
     let mut changed = false;
     for (into, &from) in into.iter_mut().zip(row) {
@@ -155,7 +155,7 @@ impl Pass<'_, '_> {
         }
     }
 
-    /// The thread's current event comes after another event.
+    /// Orders the thread's current event after another event.
     fn follow(&mut self, thread: usize, other: EventId) -> bool {
         let (other_thread, position) = self.index.place(other);
         let row = self.cones.of(other_thread, position);
@@ -163,7 +163,7 @@ impl Pass<'_, '_> {
         join(&mut self.now[thread * threads..][..threads], row, other_thread, position + 1)
     }
 
-    /// A read of the thread has become necessary; the write that it sees needs a row.
+    /// Handles a read of the thread that has become necessary; `row` is what its write needs.
     fn observe(&mut self, thread: usize, read: EventId, row: u32) -> bool {
         let threads = self.index.threads();
         let mut now = std::mem::take(&mut self.now);
@@ -181,7 +181,7 @@ impl Pass<'_, '_> {
         let seen = last.row;
         if op.reads() {
             if self.demands.is_strict() {
-                // What a thread needed to write is what it needs anyway.
+                // What a thread needed for its own write it needs anyway.
                 if last.thread as usize != thread || !last.plain {
                     self.last_read[thread] = last;
                 }
@@ -228,7 +228,7 @@ impl Pass<'_, '_> {
         }
     }
 
-    /// Joins what it takes for a read to see its write, which needs a row.
+    /// Joins what a read needs to see its write, whose row is given.
     fn join_seen(&self, needs: &mut [u32], read: EventId, row: u32) -> bool {
         let write = self.index.read_from(read);
         if write == NONE {
@@ -238,7 +238,7 @@ impl Pass<'_, '_> {
         join(needs, self.cones.row(row), other, position + 1)
     }
 
-    /// The value of a read flows into every later write of its thread.
+    /// Lets the value of a read flow into every later write of its thread.
     fn pass_on(&mut self, thread: usize, read: EventId, row: u32) {
         let threads = self.index.threads();
         let mut all = std::mem::take(&mut self.passed_on);

@@ -1,9 +1,9 @@
-//! How far each thread must come: the least set of events that a question needs.
+//! How far each thread must advance: the least set of events that a question needs.
 //!
 //! The set is closed under the order within threads, under what events require (forks before children, the order on
-//! semaphores), under the writes that necessary reads see, and under the ends of critical sections that are in the way
-//! of others. A question fails here when what it needs contains an event that it wants to be about to happen, or when
-//! two threads must both stay within critical sections of one lock.
+//! semaphores), under the writes that necessary reads see, and under the ends of critical sections that block others. A
+//! question fails here if it needs an event that it wants to be only about to happen, or if two threads must both stay
+//! within critical sections of one lock.
 
 use crate::Question;
 use crate::index::{Index, NONE};
@@ -12,10 +12,10 @@ use racehunter_trace::EventId;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Which critical sections are completed although the question does not ask for it.
+/// Which critical sections are completed without the question asking for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Closing {
-    /// All that can be.
+    /// All that can be completed.
     All,
     /// Of two sections that cannot both stay open, the one that began first in the trace.
     Earlier,
@@ -23,39 +23,39 @@ pub(crate) enum Closing {
     Later,
 }
 
-/// A set of events: of each thread those before a position.
+/// A set of events: for each thread, those before a position.
 #[derive(Debug)]
 pub(crate) struct Cut {
     /// The events of the trace before this one happen as they did.
     pub(crate) frozen: EventId,
-    /// How many events of each thread that is.
+    /// The number of these events of each thread.
     pub(crate) low: Vec<u32>,
-    /// How many events of each thread happen in all.
+    /// The total number of events of each thread.
     pub(crate) high: Vec<u32>,
     /// The reads of shared locations after the frozen ones that must see their old writes.
     pub(crate) necessary: Vec<EventId>,
     /// All such reads as bits, by thread and position from `low` on.
     marked: Vec<Vec<u64>>,
-    /// Acquisitions whose locks each thread holds at its end.
+    /// Acquisitions of the locks that each thread holds at the end.
     pub(crate) open: Vec<Vec<EventId>>,
-    /// Whether critical sections were completed although the question did not ask for it.
+    /// True if critical sections were completed without the question asking for it.
     pub(crate) closed: bool,
 }
 
 impl Cut {
-    /// True when the event is in the set, and not frozen.
+    /// Returns true if the event is in the set, and not frozen.
     pub(crate) fn moves(&self, index: &Index<'_>, event: EventId) -> bool {
         let (thread, position) = index.place(event);
         self.low[thread] <= position && position < self.high[thread]
     }
 
-    /// True when a read must see its old write.
+    /// Returns true if a read must see its old write.
     pub(crate) fn is_necessary(&self, thread: usize, position: u32) -> bool {
         let at = (position - self.low[thread]) as usize;
         self.marked[thread].get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
     }
 
-    /// Number of events that are not frozen.
+    /// Returns the number of events that are not frozen.
     pub(crate) fn size(&self) -> usize {
         self.low.iter().zip(&self.high).map(|(low, high)| (high - low) as usize).sum()
     }
@@ -63,13 +63,13 @@ impl Cut {
 
 /// There is no cut, or it has too many events.
 pub(crate) struct NoCut {
-    /// Not even when other critical sections are gone through to their ends.
+    /// True if completing other critical sections would not help either.
     pub(crate) at_all: bool,
-    /// There may be one with more events than are allowed.
+    /// True if there may be one with more events than allowed.
     pub(crate) too_large: bool,
 }
 
-/// The least cut for a question, with the events before `frozen` as they were, and at most `limit` that are not.
+/// Returns the least cut for a question, with the events before `frozen` as they were, and at most `limit` others.
 pub(crate) fn cut(
     index: &Index<'_>,
     demands: &Demands,
@@ -96,7 +96,7 @@ pub(crate) fn cut(
     }
 }
 
-/// The necessary reads of a question, even if they contradict something else, and without the ends of critical
+/// Returns the necessary reads of a question, even if they contradict something else, and without the ends of critical
 /// sections.
 pub(crate) fn necessary(index: &Index<'_>, demands: &Demands, question: &Question) -> Vec<EventId> {
     let mut closure = Closure::new(index, demands, 0, usize::MAX);
@@ -108,13 +108,13 @@ pub(crate) fn necessary(index: &Index<'_>, demands: &Demands, question: &Questio
 struct Closure<'a, 't> {
     index: &'a Index<'t>,
     demands: &'a Demands,
-    /// The furthest that each thread may come.
+    /// The maximum position of each thread.
     last: Vec<u32>,
-    /// How far each thread comes with what is about to happen.
+    /// The position of each thread, including what is about to happen.
     reach: Vec<u32>,
     /// How far each thread has been processed.
     scanned: Vec<u32>,
-    /// Up to where all reads of a thread are necessary because their values flow on.
+    /// The position up to which all reads of a thread are necessary because their values flow on.
     passed_on: Vec<u32>,
     /// Reads that become necessary when their thread reaches a position.
     pending: Vec<BinaryHeap<Reverse<(u32, EventId)>>>,
@@ -156,12 +156,12 @@ impl<'a, 't> Closure<'a, 't> {
         }
     }
 
-    /// The result if there is no cut.
+    /// Returns the result if there is no cut.
     fn none(&self, at_all: bool) -> NoCut {
         NoCut { at_all, too_large: self.size > self.limit }
     }
 
-    /// Takes in what the question names.
+    /// Adds what the question names.
     fn ask(&mut self, question: &Question) -> Option<()> {
         for &event in &question.next {
             let (thread, position) = self.index.place(event);
@@ -274,7 +274,7 @@ impl<'a, 't> Closure<'a, 't> {
         Some(())
     }
 
-    /// The value of a write matters: so do the reads that flow into it.
+    /// Handles a write whose value matters: the reads that flow into it matter too.
     fn pass_on(&mut self, write: EventId) {
         let index = self.index;
         if index.trace.op(write).reads() {
@@ -293,7 +293,7 @@ impl<'a, 't> Closure<'a, 't> {
         }
     }
 
-    /// Extends the cut to the ends of critical sections. Returns whether there was anything to do; `None` if two
+    /// Extends the cut to the ends of critical sections. Returns true if there was anything to do; `None` if two
     /// sections of one lock must both stay open.
     fn close_sections(&mut self, question: &Question, closing: Closing) -> Option<bool> {
         let index = self.index;

@@ -1,15 +1,15 @@
-//! Lock cycles: threads that hold what the next one wants.
+//! Lock cycles: threads that each hold what the next one wants.
 //!
-//! Each acquisition while other locks are held is a request. So is the wait for the end of a thread, as if that
-//! thread held something until then; acquisitions of a thread that another thread joins count even if it holds
-//! nothing else. Requests are grouped by thread, the locks held, the lock requested and the site. A cycle of groups
-//! of different threads, each requesting what the next one holds, is a case, unless two of them hold a lock in
-//! common: then they cannot be there together.
+//! Each acquisition while other locks are held is a request. So is a join, as if the joined thread held something until
+//! its end; acquisitions of a thread that another thread joins count even if it holds nothing else. Requests are
+//! grouped by thread, the locks held, the lock requested and the site. A cycle of groups of different threads, each
+//! requesting what the next one holds, is a case, unless two of them hold a common lock: then they cannot be there
+//! together.
 //!
-//! Most programs take nested locks in some order. The search therefore first considers the locks alone: only if a
-//! lock can be reached from itself, by going from held to requested locks, is there anything to combine. Then a path
-//! of groups is extended only by groups from which it can return to its start soon enough. There can still be very
-//! many paths; after a fixed number of steps the search ends and reports that it is incomplete.
+//! Most programs take nested locks in some order. The search therefore first considers the locks alone: only if a lock
+//! can be reached from itself, by going from held to requested locks, is there anything to combine. Then a path of
+//! groups is extended only by groups from which it can return to its start soon enough. There can still be very many
+//! paths; after a fixed number of steps the search ends and reports that it is incomplete.
 
 use crate::Question;
 use crate::candidates::LockSets;
@@ -18,13 +18,13 @@ use crate::predict::{Case, Kind};
 use racehunter_trace::{EventId, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Longest cycle that is looked for.
+/// Maximum length of a cycle.
 const LONGEST: usize = 16;
 
-/// Groups that are put onto a path, at most, in the whole search.
+/// Maximum number of groups put onto a path, in the whole search.
 const STEPS: usize = 1_000_000;
 
-/// Cycles that are reported, at most.
+/// Maximum number of cycles to report.
 const MOST: usize = 10_000;
 
 struct Group {
@@ -36,23 +36,23 @@ struct Group {
     wishes: Vec<EventId>,
 }
 
-/// What one thread can request and another one hold.
+/// Something that one thread can request and another one hold.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Thing {
     Lock(u32),
-    /// The end of a thread, which only that thread can give.
+    /// The end of a thread, which only that thread holds.
     End(u16),
 }
 
 impl Group {
-    /// What its thread has: its end, and its locks.
+    /// Returns what its thread holds: its end, and its locks.
     fn has<'l>(&self, locks: &'l LockSets) -> impl Iterator<Item = Thing> + use<'l> {
         let held = locks.get(self.held).iter().map(|&(lock, _)| Thing::Lock(lock));
         std::iter::once(Thing::End(self.thread)).chain(held)
     }
 }
 
-/// The cycles of a trace.
+/// Returns the cycles of a trace.
 pub(crate) fn cases(index: &Index<'_>, attempts: usize) -> Vec<Case> {
     let trace = index.trace;
     let mut locks = LockSets::default();
@@ -108,11 +108,11 @@ pub(crate) fn cases(index: &Index<'_>, attempts: usize) -> Vec<Case> {
     cases
 }
 
-/// Threads that are joined by a thread that holds a lock or is itself joined.
+/// Returns the threads that are joined by a thread that holds a lock or is itself joined.
 fn awaited(index: &Index<'_>) -> Vec<bool> {
     let trace = index.trace;
     let mut awaited = vec![false; index.threads()];
-    // A joined thread has done everything before its end: from the last join to the first.
+    // A joined thread has done everything before its end, so go from the last join to the first.
     for event in (0..trace.len() as EventId).rev().filter(|&event| trace.op(event) == Op::Join) {
         if awaited[usize::from(trace.thread(event))] || index.locks_at(event).next().is_some() {
             awaited[trace.object(event) as usize] = true;
@@ -121,8 +121,8 @@ fn awaited(index: &Index<'_>) -> Vec<bool> {
     awaited
 }
 
-/// Removes requests that are part of no cycle. Repeatedly removes those for a lock whose holders request nothing, and
-/// those of threads that hold only what no thread requests.
+/// Removes requests that are part of no cycle: repeatedly those for a lock whose holders request nothing, and those of
+/// threads that hold only what no thread requests.
 fn drop_ordered(groups: &mut Vec<Group>, locks: &LockSets) {
     loop {
         let before = groups.len();
@@ -138,18 +138,18 @@ fn drop_ordered(groups: &mut Vec<Group>, locks: &LockSets) {
 struct Finder<'a> {
     locks: &'a LockSets,
     groups: &'a [Group],
-    /// Groups by what they have.
+    /// Groups by what they hold.
     holding: &'a FxHashMap<Thing, Vec<usize>>,
     path: Vec<usize>,
-    /// Groups that may still be put onto a path.
+    /// Number of groups that may still be put onto a path.
     steps: usize,
-    /// Sites of the cycles so far: to the reader of a report, other threads at the same sites are the same deadlock.
+    /// Sites of the cycles so far: a reader of a report sees other threads at the same sites as the same deadlock.
     sites: FxHashSet<Vec<u32>>,
     cycles: Vec<Vec<usize>>,
 }
 
 impl Finder<'_> {
-    /// True if a thread of the second group holds what one of the first requests.
+    /// Returns true if a thread of the second group holds what one of the first requests.
     fn waits(&self, first: usize, second: usize) -> bool {
         let (first, second) = (&self.groups[first], &self.groups[second]);
         match first.wanted {
@@ -161,8 +161,8 @@ impl Finder<'_> {
         }
     }
 
-    /// For each group, how many groups including itself a path needs to return to the first one, using only groups
-    /// with larger numbers than that; 0 if there is no such path.
+    /// Returns, for each group, how many groups including itself a path needs to return to the first one, using only
+    /// groups with larger numbers; 0 if there is no such path.
     fn ways_back(&self, first: usize) -> Vec<usize> {
         let mut wanting: FxHashMap<Thing, Vec<usize>> = FxHashMap::default();
         for (number, group) in self.groups.iter().enumerate().skip(first + 1) {
@@ -187,7 +187,7 @@ impl Finder<'_> {
         back
     }
 
-    /// Goes on from the path so far. Each cycle is found from its group with the smallest number.
+    /// Extends the path so far. Each cycle is found from its group with the smallest number.
     fn extend(&mut self, back: &[usize]) {
         let (first, last) = (self.path[0], self.path[self.path.len() - 1]);
         if self.path.len() > 1 && self.waits(last, first) {
@@ -224,7 +224,8 @@ impl Finder<'_> {
     }
 }
 
-/// The questions of a cycle: all combinations of requests if they are few, otherwise those that lie near each other.
+/// Returns the questions of a cycle: all combinations of requests if they are few, otherwise those that lie near each
+/// other.
 fn case(groups: &[Group], cycle: &[usize], attempts: usize) -> Case {
     let wishes: Vec<&[EventId]> = cycle.iter().map(|&group| &groups[group].wishes[..]).collect();
     let all = wishes.iter().map(|wishes| wishes.len()).try_fold(1, usize::checked_mul);
@@ -236,7 +237,7 @@ fn case(groups: &[Group], cycle: &[usize], attempts: usize) -> Case {
             if complete { wishes } else { &wishes[next.saturating_sub(1)..wishes.len().min(next + 1)] }
         });
         tries.extend(others.fold(vec![vec![wish]], |begun, wishes| {
-            // In a long cycle even two choices for each thread are too many: then only the first is taken.
+            // In a long cycle even two choices for each thread are too many: then only the first is used.
             let wishes = if complete || begun.len() * wishes.len() <= attempts { wishes } else { &wishes[..1] };
             let longer = |events: &Vec<EventId>, &wish: &EventId| events.iter().copied().chain([wish]).collect();
             begun.iter().flat_map(|events| wishes.iter().map(move |wish| longer(events, wish))).collect()

@@ -8,6 +8,6 @@ use racehunter_trace::EventId;
 pub struct Error {
     /// The event, from 0.
     pub event: EventId,
-    /// What does not fit.
+    /// What is wrong.
     pub reason: &'static str,
 }

@@ -1,19 +1,20 @@
 //! Races that the trace itself shows: schedulable happens-before, in one linear pass.
 //!
 //! Besides the order within threads, forks and joins, and each lock from its release to its next acquisition, a read
-//! happens after the write that it sees. Two conflicting accesses that are unordered in spite of this can be put next to
-//! each other without changing what anything before them saw. So each is a race under every policy; most races that need
-//! a reordering are missed.
+//! happens after the write that it sees. Two conflicting accesses that are still unordered can be made adjacent without
+//! changing what anything before them saw. So each such pair is a race under every policy, but most races that need a
+//! reordering are missed.
 
 //!
-//! The pass is limited by memory, so it uses little of it. Most accesses are to locations that cannot race: one bit
-//! shows this. Of the others, most come after everything that was done to their location, as under a lock; then it
-//! compares one clock, that of the last access. It records what all threads did, but does not examine it.
+//! The pass is bound by memory bandwidth, so it uses little memory. Most accesses are to locations that cannot race, as
+//! one bit shows. Of the others, most come after everything that was done to their location, as under a lock; then one
+//! comparison with the last access is enough. The pass still records what all threads did, but does not examine it.
 
 use crate::index::{Index, NONE};
 use racehunter_trace::{EventId, Op, Subject};
 
-/// Pairs of accesses that the trace shows to race: each access with the last conflicting one of each other thread.
+/// Returns the pairs of accesses that the trace shows to race: each access with the last conflicting one of each other
+/// thread.
 #[must_use]
 pub fn happens_before(index: &Index<'_>) -> Vec<(EventId, EventId)> {
     let mut pass = Pass::new(index);
@@ -23,8 +24,8 @@ pub fn happens_before(index: &Index<'_>) -> Vec<(EventId, EventId)> {
     pass.races
 }
 
-/// Rows of each shared location, by thread: one more than the position of the last access of each kind, and the clock of
-/// the last write.
+/// Rows of each shared location, by thread: one more than the position of the last access of each kind, and the clock
+/// of the last write.
 const ROWS: usize = 5;
 const PLAIN_READ: usize = 0;
 const PLAIN_WRITE: usize = 1;
@@ -48,9 +49,9 @@ struct Epoch {
 }
 
 impl Epoch {
-    /// What no thread can know.
+    /// An epoch that no thread can know.
     const NEVER: Self = Self { thread: 0, time: NONE };
-    /// What every thread knows.
+    /// An epoch that every thread knows.
     const START: Self = Self { thread: 0, time: 0 };
 
     fn is_known(self, clock: &[u32]) -> bool {
@@ -58,24 +59,24 @@ impl Epoch {
     }
 }
 
-/// A clock says of each thread how many of its events happened before.
+/// The pass. A clock says for each thread how many of its events happened before.
 struct Pass<'a, 't> {
     index: &'a Index<'t>,
     threads: usize,
     /// A row for each thread.
     clocks: Vec<u32>,
-    /// A bit for each object: whether it is a shared location.
+    /// One bit for each object: set if it is a shared location.
     shared: Vec<u64>,
-    /// The number of each object among the shared locations, or among the objects of synchronisation.
+    /// The number of each object among the shared locations, or among the synchronisation objects.
     slot: Vec<u32>,
-    /// For each shared location its last access, if all others happened before that; otherwise [`Epoch::NEVER`].
+    /// The last access to each shared location, if all others happened before it; otherwise [`Epoch::NEVER`].
     last: Vec<Epoch>,
     locations: Vec<u32>,
     passed: Vec<u32>,
     races: Vec<(EventId, EventId)>,
 }
 
-/// Takes in what another clock knows.
+/// Joins another clock.
 fn join(into: &mut [u32], from: &[u32]) {
     for (into, &from) in into.iter_mut().zip(from) {
         *into = from.max(*into);
@@ -199,7 +200,7 @@ impl<'a, 't> Pass<'a, 't> {
     }
 }
 
-/// The rows of the accesses that an operation conflicts with.
+/// Returns the rows of the accesses that an operation conflicts with.
 fn conflicting(op: Op) -> &'static [usize] {
     match op {
         Op::Read => &[PLAIN_WRITE, ATOMIC_WRITE],

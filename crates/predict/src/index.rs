@@ -1,4 +1,4 @@
-//! What every stage looks up in a trace: one linear pass, which also checks that the trace can have happened.
+//! The index of a trace that every stage uses: one linear pass, which also checks that the trace can have happened.
 
 use crate::Error;
 use racehunter_trace::{EventId, Op, Subject, Trace};
@@ -7,10 +7,10 @@ use rustc_hash::FxHashMap;
 /// No event, position or node.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// A trace, and where things are in it.
+/// A trace and its index.
 ///
-/// Events are named in two ways: by their number in the trace, and by thread and *position*, the number of events that
-/// the thread did before.
+/// Events are named in two ways: by their number in the trace, and by thread and *position*, the number of earlier
+/// events of the thread.
 pub struct Index<'t> {
     pub(crate) trace: &'t Trace,
     /// Position of each event in its thread.
@@ -31,11 +31,11 @@ pub struct Index<'t> {
     /// For each thread, ascending: from which position on it holds which locks.
     held: Vec<Vec<(u32, u32)>>,
     nodes: Vec<Node>,
-    /// For each object, whether it is a location that several threads touch and at least one writes.
+    /// For each object, true if it is a location that several threads touch and at least one writes.
     shared: Vec<bool>,
 }
 
-/// A lock from its acquisition to its release; of a recursive lock the outermost pair.
+/// A lock from its acquisition to its release; for a recursive lock, the outermost pair.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Section {
     pub(crate) thread: u16,
@@ -46,7 +46,7 @@ pub(crate) struct Section {
     pub(crate) shared: bool,
 }
 
-/// A lock that is held, and the rest of them.
+/// A held lock, and the rest of them.
 #[derive(Clone, Copy)]
 struct Node {
     acquire: EventId,
@@ -55,7 +55,7 @@ struct Node {
 
 #[derive(Default)]
 struct Lock {
-    /// Threads that hold it: thread, how often, the outermost acquisition.
+    /// Threads that hold it: thread, count, the outermost acquisition.
     holders: Vec<(u16, u32, EventId)>,
     shared: bool,
 }
@@ -64,8 +64,8 @@ impl<'t> Index<'t> {
     /// Reads the whole trace once.
     ///
     /// # Errors
-    /// If the trace cannot come from an execution: another thread acquires a lock that is held, a thread acts before
-    /// it was forked.
+    /// If the trace cannot come from an execution: another thread acquires a held lock, or a thread acts before it was
+    /// forked.
     pub fn new(trace: &'t Trace) -> Result<Self, Error> {
         let threads = trace.threads().len();
         let mut pass = Pass {
@@ -95,18 +95,18 @@ impl<'t> Index<'t> {
         Ok(index)
     }
 
-    /// Number of threads.
+    /// Returns the number of threads.
     pub(crate) fn threads(&self) -> usize {
         self.events.len()
     }
 
-    /// The trace.
+    /// Returns the trace.
     #[must_use]
     pub fn trace(&self) -> &'t Trace {
         self.trace
     }
 
-    /// The locks that a thread holds when an event is about to happen: objects of the trace, the latest first.
+    /// Returns the locks that a thread holds when an event is about to happen: objects of the trace, the latest first.
     pub fn locks_at(&self, event: EventId) -> impl Iterator<Item = u32> + '_ {
         let (thread, position) = self.place(event);
         self.held_at(thread, position).map(|acquire| self.trace.object(acquire))
@@ -117,25 +117,26 @@ impl<'t> Index<'t> {
         (usize::from(self.trace.thread(event)), self.position[event as usize])
     }
 
-    /// The write that a read took its value from, or [`NONE`] for the initial value.
+    /// Returns the write whose value a read saw, or [`NONE`] for the initial value.
     pub(crate) fn read_from(&self, read: EventId) -> EventId {
         debug_assert!(self.trace.op(read).reads());
         self.link[read as usize]
     }
 
-    /// The other end of the critical section that an acquisition or release belongs to: [`NONE`] for an acquisition
-    /// without release, the event itself for the inner part of a recursive lock, which means nothing.
+    /// Returns the other end of the critical section of an acquisition or release: [`NONE`] for an acquisition without
+    /// release, the event itself for the inner part of a recursive lock, which has no effect.
     pub(crate) fn other_end(&self, event: EventId) -> EventId {
         debug_assert!(self.trace.op(event).acquires() || self.trace.op(event).releases());
         self.link[event as usize]
     }
 
-    /// True for acquisitions and releases that change the owner of a lock.
+    /// Returns true for acquisitions and releases that change the owner of a lock.
     pub(crate) fn is_outermost(&self, event: EventId) -> bool {
         self.link[event as usize] != event
     }
 
-    /// The event besides the one before it in its thread that must come before an event in any order, or [`NONE`].
+    /// Returns the event, besides the previous one in its thread, that must come before an event in any order, or
+    /// [`NONE`].
     pub(crate) fn required(&self, event: EventId) -> EventId {
         match self.trace.op(event).subject() {
             Subject::Memory | Subject::Nothing => {}
@@ -145,17 +146,17 @@ impl<'t> Index<'t> {
         NONE
     }
 
-    /// The fork that must come before the first event of a thread, or [`NONE`].
+    /// Returns the fork that must come before the first event of a thread, or [`NONE`].
     pub(crate) fn start_of(&self, thread: usize) -> EventId {
         self.forker[thread]
     }
 
-    /// True for locations that several threads touch and at least one writes.
+    /// Returns true for locations that several threads touch and at least one writes.
     pub(crate) fn is_shared(&self, object: u32) -> bool {
         self.shared[object as usize]
     }
 
-    /// Critical sections of a lock in one thread, ascending.
+    /// Returns the critical sections of a lock in one thread, ascending.
     pub(crate) fn sections_of(&self, lock: u32, thread: usize) -> &[Section] {
         let row = self.sections_row[lock as usize];
         if row == NONE {
@@ -165,13 +166,14 @@ impl<'t> Index<'t> {
         &self.sections[self.sections_start[at] as usize..self.sections_start[at + 1] as usize]
     }
 
-    /// Those from the first whose acquisition is at or after a position.
+    /// Returns the critical sections whose acquisition is at or after a position.
     pub(crate) fn sections_from(&self, lock: u32, thread: usize, acquire: u32) -> &[Section] {
         let all = self.sections_of(lock, thread);
         &all[all.partition_point(|section| section.acquire < acquire)..]
     }
 
-    /// The outermost acquisitions whose locks a thread holds after the given number of events; the latest first.
+    /// Returns the outermost acquisitions of the locks that a thread holds after the given number of events, the latest
+    /// first.
     pub(crate) fn held_at(&self, thread: usize, position: u32) -> impl Iterator<Item = EventId> + '_ {
         let marks = &self.held[thread];
         let at = marks.partition_point(|&(from, _)| from <= position);
@@ -212,7 +214,7 @@ impl<'t> Index<'t> {
 /// The linear pass.
 struct Pass<'t> {
     index: Index<'t>,
-    /// Of each object the last write, or the last event that others must follow.
+    /// For each object, the last write, or the last event that others must follow.
     last: Vec<EventId>,
     locks: FxHashMap<u32, Lock>,
     joined: Vec<bool>,
@@ -242,7 +244,7 @@ impl Pass<'_> {
             Op::Release | Op::ReleaseShared => self.release(event, thread, object, op == Op::ReleaseShared)?,
             Op::TryFailed => {
                 let lock = self.locks.entry(object).or_default();
-                // The last of several readers is as good as any.
+                // Of several readers, the last one will do.
                 let others = lock.holders.iter().filter(|&&(holder, ..)| holder != thread);
                 others.map(|&(.., acquire)| acquire).max().unwrap_or(NONE)
             }
@@ -289,7 +291,7 @@ impl Pass<'_> {
         lock.holders.push((thread, 1, event));
         let rest = self.index.held[usize::from(thread)].last().map_or(NONE, |&(_, node)| node);
         self.hold(thread, Node { acquire: event, rest });
-        // The release will say.
+        // The release will set it.
         Ok(NONE)
     }
 
@@ -306,7 +308,7 @@ impl Pass<'_> {
         }
         let (.., acquire) = lock.holders.swap_remove(at);
         self.index.link[acquire as usize] = event;
-        // Locks are usually released in the reverse order; everything above is put back.
+        // Locks are usually released in reverse order; everything above is put back.
         let own = usize::from(thread);
         let mut above = Vec::new();
         let mut node = self.index.held[own].last().map_or(NONE, |&(_, node)| node);
@@ -326,7 +328,7 @@ impl Pass<'_> {
         Ok(acquire)
     }
 
-    /// From its next event on, a thread holds what the node says.
+    /// Notes what a thread holds from its next event on.
     fn hold(&mut self, thread: u16, node: Node) -> u32 {
         let own = usize::from(thread);
         let number = self.index.nodes.len() as u32;
@@ -340,7 +342,7 @@ impl Pass<'_> {
     }
 }
 
-/// For each object, whether it is a location that several threads touch and at least one writes.
+/// Returns for each object whether it is a location that several threads touch and at least one writes.
 fn shared_locations(trace: &Trace) -> Vec<bool> {
     const SEVERAL: u32 = NONE - 1;
     let mut users = vec![(NONE, false); trace.objects().len()];

@@ -5,8 +5,8 @@
 //! happen together (a data race), with threads that wait for each other's locks (a deadlock), or with another thread's
 //! access within a block that is meant to be atomic. Each [`Prediction`] comes with such a reordering as a witness.
 //!
-//! Three published techniques are one algorithm here with different [`Policy`]: what differs is only which reads must
-//! see their old values. The stages, in the order in which they are tried:
+//! Three published techniques are one algorithm here with different policies ([`Policy`]), which differ only in which
+//! reads must see their old values. The stages, in the order in which they are tried:
 //!
 //! | module | |
 //! |---|---|
@@ -19,7 +19,7 @@
 //! | [`validate`](validate()) | an independent judge of witnesses: nothing is reported that it does not accept |
 //!
 //! The crate reads no clock and does no input or output; the same trace gives the same predictions, for any number of
-//! workers. It knows nothing of programs: whether the real program can carry out a witness is for others to try.
+//! workers. It knows nothing about programs: others try whether the real program can execute a witness.
 //!
 //! Start reading at [`Policy`], then [`predict()`].
 #![forbid(unsafe_code)]

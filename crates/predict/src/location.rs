@@ -1,4 +1,4 @@
-//! The accesses of one location: which groups of them can come together at all.
+//! The accesses to one location: which groups of them can come together at all.
 //!
 //! If a program has many sites, most groups are small, and most pairs of them lie so far apart that one needs the
 //! other. Pairs are therefore not enumerated: for each group, along its accesses, the code goes through the intervals
@@ -10,17 +10,17 @@ use crate::index::Index;
 use racehunter_trace::{EventId, Op};
 use std::ops::Range;
 
-/// The accesses of one location, by group. Made once, and filled again for each location.
+/// The accesses to one location, by group. Created once, and refilled for each location.
 #[derive(Default)]
 pub(crate) struct Location {
     /// In the order of their groups, each in order.
     entries: Vec<Entry>,
-    /// What each group has in common, and where its entries are.
+    /// The key of each group, and the range of its entries.
     groups: Vec<(Key, Range<usize>)>,
     /// Entries by thread and class, each in order.
     timed: Vec<u32>,
     sides: Vec<Side>,
-    /// For each group the last one that it was found to be a partner of.
+    /// For each group, the last group as whose partner it was found.
     stamps: Vec<usize>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Location {
 struct Entry {
     event: EventId,
     position: u32,
-    /// What it needs: a row of the cones.
+    /// The row of the cones with what it needs.
     row: u32,
     group: u32,
 }
@@ -37,13 +37,13 @@ struct Entry {
 struct Side {
     thread: u16,
     class: Class,
-    /// Where they are in `timed`.
+    /// Their range in `timed`.
     entries: Range<usize>,
-    /// How many groups they are in.
+    /// The number of their groups.
     groups: usize,
 }
 
-/// What decides with what an access conflicts.
+/// What determines the conflicts of an access.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Class {
     writes: bool,
@@ -61,7 +61,7 @@ impl Class {
 }
 
 impl Location {
-    /// Takes in accesses that are sorted by key, each with its own.
+    /// Adds accesses that are sorted by key.
     pub(crate) fn fill(&mut self, index: &Index<'_>, cones: &Cones, accesses: impl Iterator<Item = (Key, EventId)>) {
         self.entries.clear();
         self.groups.clear();
@@ -100,18 +100,18 @@ impl Location {
         }
     }
 
-    /// The groups: what each has in common, and its accesses.
+    /// Returns the groups: the key and the accesses of each.
     pub(crate) fn groups(&self) -> impl Iterator<Item = (Key, impl Iterator<Item = EventId>)> {
         self.groups.iter().map(|(key, entries)| (*key, self.entries[entries.clone()].iter().map(|entry| entry.event)))
     }
 
-    /// What a group has in common.
+    /// Returns the key of a group.
     pub(crate) fn key(&self, group: usize) -> Key {
         self.groups[group].0
     }
 
-    /// The groups of threads with larger numbers that a group conflicts with, and that have an access which neither needs
-    /// one of this group nor is needed by it; ascending.
+    /// Collects the groups of threads with larger numbers that a group conflicts with, and that have an access which
+    /// neither needs one of this group nor is needed by it, ascending.
     pub(crate) fn partners(&mut self, cones: &Cones, group: usize, partners: &mut Vec<usize>) {
         let Self { entries, groups, timed, sides, stamps } = self;
         let (key, own) = &groups[group];

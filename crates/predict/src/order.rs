@@ -1,11 +1,11 @@
 //! A partial order on the events of some threads that can only grow.
 //!
-//! Within a thread events are in order anyway. For each pair of threads the order is a staircase: pairs of positions,
-//! ascending in both, each saying that everything up to the first position in the one thread comes before everything
-//! from the second position on in the other. The order is always transitively closed, so a question is one binary
-//! search, and a new edge is as many insertions as there are pairs of threads.
+//! Within a thread, events are ordered anyway. For each pair of threads the order is a staircase: pairs of positions,
+//! ascending in both, each saying that everything up to the first position in one thread comes before everything from
+//! the second position on in the other. The order is always transitively closed, so a query is one binary search, and a
+//! new edge takes as many insertions as there are pairs of threads.
 
-/// Nothing comes after.
+/// No event comes after.
 pub(crate) const NEVER: u32 = u32::MAX;
 
 /// Both orders would hold.
@@ -20,7 +20,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// No order between threads.
+    /// Creates an order without any edge between threads.
     pub(crate) fn new(threads: usize) -> Self {
         Self { threads, stairs: vec![Vec::new(); threads * threads] }
     }
@@ -29,26 +29,26 @@ impl Order {
         &self.stairs[from * self.threads + to]
     }
 
-    /// The first position in another thread that comes after an event, or [`NEVER`].
+    /// Returns the first position in another thread that comes after an event, or [`NEVER`].
     pub(crate) fn after(&self, thread: usize, position: u32, other: usize) -> u32 {
         let stair = self.stair(thread, other);
         let at = stair.partition_point(|&(from, _)| from < position);
         stair.get(at).map_or(NEVER, |&(_, to)| to)
     }
 
-    /// The last position in another thread that comes before an event.
+    /// Returns the last position in another thread that comes before an event.
     pub(crate) fn before(&self, thread: usize, position: u32, other: usize) -> Option<u32> {
         self.before_until(thread, position, other).0
     }
 
-    /// The same, and the position of the thread from which on it is another one, or [`NEVER`].
+    /// As `before`, and also returns the position of the thread from which the answer changes, or [`NEVER`].
     pub(crate) fn before_until(&self, thread: usize, position: u32, other: usize) -> (Option<u32>, u32) {
         let stair = self.stair(other, thread);
         let at = stair.partition_point(|&(_, to)| to <= position);
         (at.checked_sub(1).map(|at| stair[at].0), stair.get(at).map_or(NEVER, |&(_, to)| to))
     }
 
-    /// Puts an event before another one. Returns whether that is new.
+    /// Orders an event before another one. Returns true if that is new.
     pub(crate) fn add(&mut self, first: (usize, u32), second: (usize, u32)) -> Result<bool, Cycle> {
         if first.0 == second.0 {
             return if first.1 < second.1 { Ok(false) } else { Err(Cycle) };
@@ -81,7 +81,7 @@ impl Order {
         if stair.get(at).is_some_and(|&(_, position)| position <= to) {
             return;
         }
-        // Steps that imply less than the new one.
+        // Steps that the new one implies.
         let end = if stair.get(at).is_some_and(|&(position, _)| position == from) { at + 1 } else { at };
         let begin = stair.partition_point(|&(_, position)| position < to).min(end);
         stair.splice(begin..end, [(from, to)]);
@@ -98,7 +98,7 @@ mod tests {
 
     type Place = (usize, u32);
 
-    /// Reachability by brute force.
+    /// Computes reachability by brute force.
     fn reaches(edges: &[(Place, Place)]) -> Vec<bool> {
         let number = |(thread, position): Place| thread * LEN + position as usize;
         let size = THREADS * LEN;

@@ -1,8 +1,7 @@
-//! What a reordering must keep: the one thing in which M2, SeqCheck and ReConP differ.
+//! What a reordering must preserve: the only thing in which M2, SeqCheck and ReConP differ.
 //!
 //! A read must see its old write once its thread continues to the read's *boundary*, the first place where another
-//! value could make a difference to what the thread does; and it must if its value *flows* into a write that another
-//! such read sees.
+//! value could change what the thread does. It also must if its value *flows* into a write that another such read sees.
 //!
 //! | policy | boundary of a read | values that flow into a write |
 //! |---|---|---|
@@ -10,18 +9,19 @@
 //! | SeqCheck | the next place where the thread decides something, if any | all earlier reads of the thread |
 //! | NRE (ReConP) | the first decision that this read takes part in, if any | the reads that the write depends on |
 //!
-//! A decision is what [`Via::Decision`] describes: branches, but also addresses of reads and of writes, locks that
-//! are taken, and so on. The published definition of necessary reads leaves out the addresses of reads; a thread may
-//! then fault in the reordering before it reaches the predicted race. Published SeqCheck considers only branches, and
-//! is wrong if addresses depend on reads; this one also stops at every other decision that the trace has.
+//! [`Via::Decision`] describes decisions: branches, but also addresses of reads and of writes, locks that are taken,
+//! and so on. The published definition of necessary reads leaves out the addresses of reads; a thread may then fault in
+//! the reordering before it reaches the predicted race. Published SeqCheck considers only branches, and is wrong if
+//! addresses depend on reads; this one also stops at every other decision that the trace has.
 //!
-//! Whatever the trace does not contain is assumed to exist: without branches SeqCheck is M2, without dependences NRE
-//! is SeqCheck. On every trace, each policy therefore permits everything that the one above it does.
+//! Branches and dependences that the trace does not contain are assumed to exist: without branches SeqCheck equals M2,
+//! without dependences NRE equals SeqCheck. On every trace, each policy therefore permits everything that the one above
+//! it does.
 
 use crate::index::{Index, NONE};
 use racehunter_trace::{EventId, Via};
 
-/// Which reorderings count.
+/// Which reorderings are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Policy {
     /// Every read but the last of a thread sees its old write.
@@ -33,10 +33,10 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// All of them, the most permissive last.
+    /// All policies, the most permissive last.
     pub const ALL: [Self; 3] = [Self::M2, Self::SeqCheck, Self::Nre];
 
-    /// Its name on the command line.
+    /// Returns its name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ enum Boundary {
     Table(Vec<u32>),
 }
 
-/// The reads whose values a write passes on.
+/// The reads whose values flow into a write.
 #[derive(Clone, Debug)]
 pub(crate) enum Flow {
     /// Only a read that is the write itself.
@@ -74,7 +74,7 @@ pub(crate) enum Flow {
 }
 
 impl Demands {
-    /// What a policy demands, given what the trace knows.
+    /// Returns the demands of a policy, given what the trace contains.
     #[must_use]
     pub fn new(policy: Policy, index: &Index<'_>) -> Self {
         let trace = index.trace;
@@ -85,8 +85,8 @@ impl Demands {
         }
     }
 
-    /// SeqCheck as it was published, where only branches count. It can be wrong about programs whose addresses depend
-    /// on what they read.
+    /// Returns the demands of SeqCheck as published, where only branches count. It can be wrong about programs whose
+    /// addresses depend on what they read.
     #[must_use]
     pub fn published_seqcheck(index: &Index<'_>) -> Self {
         Self::seqcheck(index, false)
@@ -134,12 +134,12 @@ impl Demands {
         Self { boundary: Boundary::Table(boundary), flow: Flow::Table(starts, reads) }
     }
 
-    /// The position in its thread from which on a read must see its old write, [`NONE`] for never.
+    /// Returns the position in its thread from which on a read must see its old write, [`NONE`] for never.
     pub(crate) fn boundary(&self, index: &Index<'_>, read: EventId) -> u32 {
         self.boundary_at(index.position[read as usize], read)
     }
 
-    /// The same, for a read whose position is at hand.
+    /// As `boundary`, for a read whose position is known.
     pub(crate) fn boundary_at(&self, position: u32, read: EventId) -> u32 {
         match &self.boundary {
             Boundary::Next => position + 1,
@@ -147,8 +147,9 @@ impl Demands {
         }
     }
 
-    /// The earlier reads of its thread that must see their old writes for an event to happen as it did: those that it
-    /// comes after the boundary of, and those that flow into it. For necessary consistent reads, the set `NRE(e)`.
+    /// Returns the earlier reads of its thread that must see their old writes for an event to happen as it did: those
+    /// whose boundary it comes after, and those that flow into it. For necessary consistent reads, this is the set
+    /// `NRE(e)`.
     #[must_use]
     pub fn necessary_for(&self, index: &Index<'_>, event: EventId) -> Vec<EventId> {
         let (thread, position) = index.place(event);
@@ -164,7 +165,7 @@ impl Demands {
             .collect()
     }
 
-    /// True when the boundary of every read is the event after it.
+    /// Returns true if the boundary of every read is the next event.
     pub(crate) fn is_strict(&self) -> bool {
         matches!(self.boundary, Boundary::Next)
     }
@@ -173,7 +174,7 @@ impl Demands {
         &self.flow
     }
 
-    /// The earlier reads that the trace says flow into a write.
+    /// Returns the earlier reads that the trace says flow into a write.
     pub(crate) fn known_flow(&self, write: EventId) -> &[EventId] {
         match &self.flow {
             Flow::Table(starts, reads) => &reads[starts[write as usize] as usize..starts[write as usize + 1] as usize],

@@ -12,15 +12,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// What to predict, and how hard to try.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Which reorderings count.
+    /// Which reorderings are allowed.
     pub policy: Policy,
-    /// How much is tried for one question.
+    /// The effort for one question.
     pub effort: Effort,
-    /// Questions for the same sites, at most.
+    /// Maximum number of questions for the same sites.
     pub attempts: usize,
     /// Report every pair of events instead of one for each pair of sites.
     pub every_pair: bool,
-    /// Threads that work at the same time.
+    /// Number of worker threads.
     pub workers: usize,
 }
 
@@ -37,8 +37,8 @@ pub enum Kind {
     Race,
     /// Threads are about to acquire locks that the others hold.
     Deadlock,
-    /// An access of another thread comes between two of a block that is meant to be atomic, so that no order of whole
-    /// blocks gives the same.
+    /// An access of another thread comes between two accesses of a block that is meant to be atomic, and no order of
+    /// whole blocks gives the same result.
     Atomicity,
 }
 
@@ -47,11 +47,11 @@ pub enum Kind {
 pub struct Prediction {
     /// What it is.
     pub kind: Kind,
-    /// The events that make it up. For a race the two accesses; for a deadlock the acquisitions, each of a lock that the
-    /// thread of the next one holds; for an atomicity violation the first access of the block, the other thread's, the
-    /// second of the block.
+    /// The events it consists of. For a race, the two accesses; for a deadlock, the acquisitions, each of a lock that
+    /// the thread of the next one holds; for an atomicity violation, the first access of the block, the other thread's,
+    /// the second of the block.
     pub events: Vec<EventId>,
-    /// What the witness answers.
+    /// The question that the witness answers.
     pub question: Question,
     /// A correct reordering that shows it.
     pub witness: Witness,
@@ -59,13 +59,12 @@ pub struct Prediction {
     pub stage: Stage,
 }
 
-/// What came out.
+/// The results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The predictions: races, deadlocks, atomicity violations, each in the order of their sites.
     pub predictions: Vec<Prediction>,
-    /// Pairs of sites, lock cycles and patterns that were examined: those that neither locks nor what events need
-    /// exclude.
+    /// Pairs of sites, lock cycles and patterns that were examined: those that neither locks nor cones exclude.
     pub cases: usize,
     /// Questions that were asked.
     pub questions: usize,
@@ -73,15 +72,15 @@ pub struct Report {
     pub unfinished: usize,
 }
 
-/// One thing that is predicted or not, with the questions that would show it, the most promising first.
+/// Something to predict, with the questions that would show it, the most promising first.
 pub(crate) struct Case {
     pub(crate) kind: Kind,
     pub(crate) tries: Vec<(Vec<EventId>, Question)>,
-    /// True when there are no other questions.
+    /// True if there are no other questions.
     pub(crate) complete: bool,
 }
 
-/// Predicts everything. `stop` is asked from time to time, by any worker; once it says yes, what is left is unfinished.
+/// Predicts everything. Workers call `stop` from time to time; once it returns true, the rest is unfinished.
 #[must_use]
 pub fn predict(index: &Index<'_>, options: &Options, stop: &(dyn Fn() -> bool + Sync)) -> Report {
     let checker = Checker::new(index, options.policy);

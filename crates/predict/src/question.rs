@@ -1,12 +1,12 @@
-//! What can be asked of a trace, and the answer.
+//! Questions about a trace, and their answers.
 
 use racehunter_trace::EventId;
 
-/// Is there a reordering of the trace that ends like this?
+/// Asks whether a reordering of the trace ends like this.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// Events of different threads that are all about to happen when it ends: none has happened, each is the next of its
-    /// thread.
+    /// Events of different threads that are all about to happen at the end: none has happened, and each is the next of
+    /// its thread.
     pub next: Vec<EventId>,
     /// Events of other threads that have happened.
     pub done: Vec<EventId>,
@@ -15,13 +15,13 @@ pub struct Question {
 }
 
 impl Question {
-    /// Can these events be about to happen together?
+    /// Asks whether these events can be about to happen together.
     #[must_use]
     pub fn together(next: Vec<EventId>) -> Self {
         Self { next, done: Vec::new(), before: Vec::new() }
     }
 
-    /// All events that are named.
+    /// Returns all events that it names.
     pub(crate) fn events(&self) -> impl Iterator<Item = EventId> + '_ {
         let pairs = self.before.iter().flat_map(|&(first, second)| [first, second]);
         self.next.iter().chain(&self.done).copied().chain(pairs)
@@ -31,13 +31,13 @@ impl Question {
 /// A reordering: a prefix of the trace as it was, then these events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
-    /// How many events at the start of the trace happen as they did.
+    /// The number of events at the start of the trace that happen as they did.
     pub frozen: u32,
-    /// What happens then.
+    /// The events after that.
     pub tail: Tail,
 }
 
-/// A sequence of events, as runs of events that follow each other in the trace: usually long ones.
+/// A sequence of events, as runs of consecutive events of the trace, which are usually long.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tail {
     /// First event and length of each run.
@@ -46,18 +46,18 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// The events, in order.
+    /// Returns the events, in order.
     pub fn iter(&self) -> impl Iterator<Item = EventId> + '_ {
         self.runs.iter().flat_map(|&(first, length)| first..first + length)
     }
 
-    /// Number of events.
+    /// Returns the number of events.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// True when there are none.
+    /// Returns true if there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -80,18 +80,18 @@ impl FromIterator<EventId> for Tail {
 }
 
 impl Witness {
-    /// All its events, in order.
+    /// Returns all its events, in order.
     pub fn events(&self) -> impl Iterator<Item = EventId> + '_ {
         (0..self.frozen).chain(self.tail.iter())
     }
 
-    /// Number of events.
+    /// Returns the number of events.
     #[must_use]
     pub fn len(&self) -> usize {
         self.frozen as usize + self.tail.len()
     }
 
-    /// True when nothing has to happen.
+    /// Returns true if nothing has to happen.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

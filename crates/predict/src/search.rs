@@ -1,9 +1,9 @@
 //! From an order to a sequence: the events of a cut, one after the other, such that locks exclude and necessary reads
 //! see their old writes.
 //!
-//! The next event is the first in the order of the trace that may happen. Mostly that goes through; where it does not,
-//! the search goes back to the last choice. States that were left without success are not entered again, so with enough
-//! steps the search is exhaustive for its cut.
+//! The next event is the first possible one in the order of the trace. That usually succeeds; otherwise the search
+//! backtracks to the last choice. Failed states are not entered again, so with enough steps the search is exhaustive
+//! for its cut.
 
 use crate::cut::Cut;
 use crate::index::{Index, NONE};
@@ -11,17 +11,17 @@ use crate::order::Order;
 use racehunter_trace::EventId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What the search found.
+/// The result of the search.
 pub(crate) enum Outcome {
-    /// A sequence, and whether it was necessary to go back.
+    /// A sequence, and whether backtracking was necessary.
     Found(Vec<EventId>, bool),
-    /// There is none for this cut.
+    /// There is no sequence for this cut.
     Impossible,
     /// There may be one, but it took too long.
     GaveUp,
 }
 
-/// Looks for a sequence, going back at most so often.
+/// Looks for a sequence, backtracking at most `retries` times.
 pub(crate) fn linearise(index: &Index<'_>, cut: &Cut, order: &Order, retries: usize) -> Outcome {
     let mut search = Search::new(index, cut, order);
     let size = cut.size();
@@ -38,7 +38,7 @@ pub(crate) fn linearise(index: &Index<'_>, cut: &Cut, order: &Order, retries: us
         match last {
             Some(thread) => {
                 search.step(thread);
-                // Only states after going back can have been seen.
+                // Only after backtracking can a state have been seen before.
                 if left < retries && failed.contains(&search.state()) {
                     search.back();
                 } else {
@@ -66,20 +66,20 @@ struct Search<'a, 't> {
     index: &'a Index<'t>,
     cut: &'a Cut,
     order: &'a Order,
-    /// How far each thread is, and its event there, [`NONE`] at its end.
+    /// The position of each thread, and its event there, [`NONE`] at its end.
     at: Vec<u32>,
     next: Vec<EventId>,
-    /// The position up to which what the order wants before a thread's events has happened, as far as known: going back
-    /// takes that back.
+    /// The position up to which everything that must precede a thread's events is known to have happened; backtracking
+    /// undoes this.
     ordered: Vec<u32>,
-    /// The last write to each object since the frozen part, and how many necessary reads of it are still to come.
+    /// The last write to each object since the frozen part.
     written: FxHashMap<u32, EventId>,
-    /// Necessary reads that are still to come, by the write that they see; for what was there before, by object.
+    /// The number of necessary reads that are still to come, by the write that they see; by object for earlier values.
     waiting: FxHashMap<Source, u32>,
-    /// Who holds each lock: readers and writers.
+    /// The holders of each lock: readers and writers.
     held: FxHashMap<u32, (u32, u32)>,
     path: Vec<Step>,
-    /// A hash of `written`, as far as it matters.
+    /// A hash of the relevant part of `written`.
     hash: u64,
 }
 
@@ -91,7 +91,7 @@ enum Source {
 
 struct Step {
     event: EventId,
-    /// The last write to its object before it.
+    /// The previous write to its object.
     overwritten: EventId,
 }
 
@@ -122,14 +122,14 @@ impl<'a, 't> Search<'a, 't> {
         search
     }
 
-    /// Looks up the next event of a thread, which has moved.
+    /// Looks up the next event of a thread that has moved.
     fn look(&mut self, thread: usize) {
         let at = self.at[thread];
         let goes_on = at < self.cut.high[thread];
         self.next[thread] = if goes_on { self.index.events[thread][at as usize] } else { NONE };
     }
 
-    /// Where a necessary read takes its value from.
+    /// Returns the source of a necessary read's value.
     fn source(&self, read: EventId) -> Source {
         let write = self.index.read_from(read);
         if write != NONE && write >= self.cut.frozen {
@@ -139,7 +139,7 @@ impl<'a, 't> Search<'a, 't> {
         }
     }
 
-    /// What a read of an object would see now.
+    /// Returns what a read of an object would see now.
     fn current(&self, object: u32) -> Source {
         self.written.get(&object).map_or(Source::Before(object), |&write| Source::Write(write))
     }
@@ -151,7 +151,7 @@ impl<'a, 't> Search<'a, 't> {
             && self.cut.is_necessary(thread, position)
     }
 
-    /// The thread that can continue with the first event of the trace after a given one.
+    /// Returns the thread that can continue with the first event of the trace after a given one.
     fn enabled_after(&mut self, tried: Option<EventId>) -> Option<usize> {
         let mut from = tried.map_or(0, |tried| tried + 1);
         loop {
@@ -172,7 +172,7 @@ impl<'a, 't> Search<'a, 't> {
         }
     }
 
-    /// Whether everything that the order wants before the next event of a thread has happened.
+    /// Returns true if everything that must precede the next event of a thread has happened.
     fn is_ordered(&mut self, thread: usize) -> bool {
         let position = self.at[thread];
         if position < self.ordered[thread] {
@@ -249,7 +249,7 @@ impl<'a, 't> Search<'a, 't> {
         NONE
     }
 
-    /// Takes the last step back.
+    /// Undoes the last step.
     fn back(&mut self) {
         let Some(Step { event, overwritten }) = self.path.pop() else { return };
         let (thread, _) = self.index.place(event);
@@ -276,14 +276,14 @@ impl<'a, 't> Search<'a, 't> {
         }
     }
 
-    /// A hash of where everything is.
+    /// Returns a hash of the state.
     fn state(&self) -> u64 {
         self.at.iter().fold(self.hash, |hash, &at| mix(hash.rotate_left(5) ^ u64::from(at)))
     }
 }
 
 fn mixed(object: u32, write: EventId) -> u64 {
-    // Nothing written counts for nothing.
+    // An object without a write contributes nothing.
     if write == NONE { 0 } else { mix(u64::from(object) << 32 | u64::from(write)) }
 }
 

@@ -1,26 +1,26 @@
-//! The cheap way to say yes: reorderings that keep the order of the trace among critical sections of each lock.
+//! The cheap stage: reorderings that keep the order of the trace among critical sections of each lock.
 //!
-//! Then the events of a cut, in the order of the trace, are a correct reordering as soon as every critical section
-//! that begins in the cut, and is not the last of its lock there, also ends there. The least such cut is found by
-//! jumping from cone to cone, without examining the events in between.
+//! The events of a cut, in the order of the trace, are then a correct reordering as soon as every critical section that
+//! begins in the cut, and is not the last of its lock there, also ends there. The least such cut is found by jumping
+//! from cone to cone, without examining the events in between.
 
 use crate::cones::Cones;
 use crate::index::{Index, NONE};
 use crate::{Question, Witness};
 use racehunter_trace::EventId;
 
-/// From this share of events on, it is cheaper to go through all of them than to sort those that happen.
+/// If at least one in this many events happens, going through all of them is cheaper than sorting.
 const DENSE: usize = 16;
 
-/// A witness that keeps the order of critical sections, if there is one with at most this many events after the part
-/// it has in common with the trace.
+/// Returns a witness that keeps the order of critical sections, if there is one with at most this many events after its
+/// common prefix with the trace.
 pub(crate) fn witness(index: &Index<'_>, cones: &Cones, question: &Question, limit: usize) -> Option<Witness> {
-    // Anything that is to be put into another order than in the trace is beyond this stage.
+    // This stage cannot change the order of two events.
     if question.before.iter().any(|(first, second)| first > second) {
         return None;
     }
-    // If everything before the question's first event may happen, the witness is short: threads that take no part in
-    // it need not stop where they were last needed.
+    // If everything before the question's first event may happen, the witness is short: threads that take no part in it
+    // need not stop where they were last needed.
     let first = question.events().min()?;
     witness_from(index, cones, question, first, limit).or_else(|| witness_from(index, cones, question, 0, limit))
 }
@@ -64,7 +64,7 @@ struct Ideal<'a, 't> {
 }
 
 impl Ideal<'_, '_> {
-    /// Takes in what the event at a position needs.
+    /// Adds what the event at a position needs.
     fn need(&mut self, thread: usize, position: u32) {
         for (other, &needed) in self.cones.of(thread, position).iter().enumerate() {
             if other != thread {
@@ -79,7 +79,7 @@ impl Ideal<'_, '_> {
         self.high[thread] = self.high[thread].max(position + 1);
     }
 
-    /// Adds the ends of critical sections after which others of the same lock begin. Returns whether there were any;
+    /// Adds the ends of critical sections after which others of the same lock begin. Returns true if there were any;
     /// `None` if one has no end.
     fn end_sections(&mut self) -> Option<bool> {
         let index = self.index;

@@ -1,24 +1,24 @@
-//! Is a witness really a correct reordering? Decided by running it, from the definition alone.
+//! Checks whether a witness is a correct reordering, by running it, from the definition alone.
 //!
 //! Soundness rests on this file and on [`Demands`], not on how a witness was found. With the stages that find witnesses
-//! it shares only where each event is in its thread, and which write each read saw: it goes through the trace, keeps the
-//! state of every object, and lets nothing happen that could not.
+//! it shares only the position of each event in its thread, and which write each read saw. It goes through the trace,
+//! keeps the state of every object, and rejects everything that could not happen.
 //!
 //! A *correct reordering* of a trace is a sequence of its events such that
 //!
-//! * of each thread a prefix happens, in its order;
-//! * a thread acts after its fork, and is joined when all it ever did has happened;
-//! * locks are held by one thread, or shared by readers; a failed attempt happens while the thread that was in
-//!   its way in the trace (of several readers the last) is within the same critical section;
+//! * a prefix of each thread happens, in its order;
+//! * a thread acts after its fork, and is joined after all its events have happened;
+//! * locks are held by one thread, or shared by readers; a failed attempt happens while the thread that made it fail in
+//!   the trace (the last of several readers) is within the same critical section;
 //! * events on one condition variable, semaphore or other ordered object happen in the order of the trace, without
-//!   gaps; so do arrivals at a barrier, and a departure happens after all arrivals that were before it in the trace;
+//!   gaps; so do arrivals at a barrier, and a departure happens after all arrivals that preceded it in the trace;
 //! * each *necessary* read takes its value from the same write as in the trace. By the policy, these are the reads
 //!   whose thread has continued to their boundary (events that are about to happen count), and the reads that flow
 //!   into the write that a necessary read sees.
 //!
-//! The frozen part of a witness is how the trace itself begins, which did happen: every read in it sees what it saw, and
-//! so does every read that flows into what these see. So the run starts after it, with the state of each object looked
-//! up when it is needed.
+//! The frozen part of a witness is the start of the trace itself, which did happen: every read in it sees what it saw,
+//! and so does every read that flows into what these see. So the run starts after it, with the state of each object
+//! looked up on demand.
 
 use crate::index::{Index, NONE};
 use crate::policy::{Demands, Flow};
@@ -35,14 +35,14 @@ pub enum Invalid {
     /// A thread skips or repeats something.
     #[error("event {0} is not the next of its thread")]
     Order(EventId),
-    /// A thread acts before it is forked.
+    /// A thread acts before its fork.
     #[error("the thread of event {0} does not exist yet")]
     NotStarted(EventId),
-    /// A join of a thread that is not over.
+    /// A join of a thread that has not ended.
     #[error("event {0} joins a thread that has not done all it did")]
     NotOver(EventId),
     /// Another thread holds the lock, no thread holds what is released, or an attempt could not have failed.
-    #[error("event {0} does not fit to who holds its lock")]
+    #[error("event {0} contradicts who holds its lock")]
     Lock(EventId),
     /// An event on an ordered object before its turn.
     #[error("event {0} is not the next on its object")]
@@ -58,7 +58,7 @@ pub enum Invalid {
 /// Checks a witness for a trace that did happen.
 ///
 /// # Errors
-/// Says which event breaks which rule.
+/// If an event breaks a rule; the error says which.
 pub fn validate(index: &Index<'_>, demands: &Demands, question: &Question, witness: &Witness) -> Result<(), Invalid> {
     Validator::new(index).validate(demands, question, witness)
 }
@@ -72,15 +72,15 @@ pub struct Validator<'i, 't> {
     index: &'i Index<'t>,
     /// The fork of each thread.
     forker: Vec<Option<EventId>>,
-    /// What each object besides memory went through: events that have turns, or changes of a lock.
+    /// The history of each object besides memory: events that have turns, or changes of a lock.
     history: FxHashMap<u32, Vec<EventId>>,
-    /// Inner acquisitions and releases of recursive locks: they change nothing.
+    /// Inner acquisitions and releases of recursive locks, which change nothing.
     inner: FxHashSet<EventId>,
-    /// Who was in the way of each failed attempt.
+    /// The event that made each attempt fail.
     obstacle: FxHashMap<EventId, EventId>,
 }
 
-/// True for events that happen in the order of the trace, without gaps, with the others on their object.
+/// Returns true for events that keep their order, without gaps, with the others on their object.
 fn has_turn(op: Op) -> bool {
     matches!(op.subject(), Subject::Condition | Subject::Semaphore | Subject::Barrier | Subject::Order)
         && op != Op::Depart
@@ -130,7 +130,7 @@ impl<'i, 't> Validator<'i, 't> {
     /// Checks a witness.
     ///
     /// # Errors
-    /// Says which event breaks which rule.
+    /// If an event breaks a rule; the error says which.
     pub fn validate(&self, demands: &Demands, question: &Question, witness: &Witness) -> Result<(), Invalid> {
         if witness.frozen as usize > self.trace.len() {
             return Err(Invalid::Unknown(witness.frozen));
@@ -151,22 +151,22 @@ impl<'i, 't> Validator<'i, 't> {
         run.sees_what_matters(demands, question)
     }
 
-    /// How many events of each thread come before an event of the trace.
+    /// Returns how many events of each thread come before an event of the trace.
     fn done_at(&self, frozen: EventId) -> Vec<u32> {
         self.events.iter().map(|events| events.partition_point(|&event| event < frozen) as u32).collect()
     }
 
-    /// What an object had gone through before an event of the trace.
+    /// Returns the history of an object before an event of the trace.
     fn history_at(&self, object: u32, before: EventId) -> &[EventId] {
         let history = self.history.get(&object).map_or(&[][..], Vec::as_slice);
         &history[..history.partition_point(|&event| event < before)]
     }
 
-    /// Who held a lock just before an event of the trace: the acquisitions.
+    /// Returns the acquisitions of a lock's holders just before an event of the trace.
     fn holders_at(&self, lock: u32, before: EventId) -> Vec<EventId> {
         let mut holders: Vec<EventId> = Vec::new();
         let mut gone: Vec<u16> = Vec::new();
-        // Back to the last moment at which one thread had it exclusively, or released it: no thread can have kept it
+        // Back to the last moment at which one thread held it exclusively, or released it: no thread can have kept it
         // since before then.
         for &id in self.history_at(lock, before).iter().rev() {
             let thread = self.trace.thread(id);
@@ -186,24 +186,24 @@ impl<'i, 't> Validator<'i, 't> {
         holders
     }
 
-    /// The write that a read saw in the trace.
+    /// Returns the write that a read saw in the trace.
     fn saw(&self, read: EventId) -> Option<EventId> {
         Some(self.index.read_from(read)).filter(|&write| write != NONE)
     }
 }
 
-/// A reordering while it happens.
+/// A reordering while it runs.
 struct Run<'o, 'i, 't> {
     original: &'o Validator<'i, 't>,
     frozen: EventId,
-    /// Events that each thread has done.
+    /// Number of events that each thread has done.
     done: Vec<u32>,
-    /// Since the frozen part: the last write to each location, who holds each lock (acquisitions), how many turns each
-    /// ordered object has had.
+    /// Since the frozen part: the last write to each location, the acquisitions of held locks, and the number of turns
+    /// of each ordered object.
     written: FxHashMap<u32, EventId>,
     held: FxHashMap<u32, Vec<EventId>>,
     turns: FxHashMap<u32, usize>,
-    /// Reads that saw another write.
+    /// Reads that saw a different write.
     astray: Marks,
 }
 
@@ -218,7 +218,7 @@ impl Marks {
         Self { from, words: Vec::new() }
     }
 
-    /// Takes in an event. Says whether it is new.
+    /// Adds an event. Returns true if it is new.
     fn insert(&mut self, event: EventId) -> bool {
         let at = (event - self.from) as usize;
         if self.words.len() <= at / 64 {
@@ -325,8 +325,8 @@ impl Run<'_, '_, '_> {
         if op.reads() {
             let same = match (self.written.get(&object), original.saw(id)) {
                 (Some(&sees), saw) => saw == Some(sees),
-                // It sees the last write of the frozen part. If the write that it saw is in there, it is that one: no
-                // thread wrote between that write and the read.
+                // It sees the last write of the frozen part. If the write that it saw is in there, it is the same one:
+                // no thread wrote between that write and the read.
                 (None, saw) => saw.is_none_or(|write| write < self.frozen),
             };
             if !same {
@@ -338,7 +338,7 @@ impl Run<'_, '_, '_> {
         }
     }
 
-    /// The end is what the question wants.
+    /// Fails unless the end is what the question asks for.
     fn ends_as_asked(&self, question: &Question, witness: &Witness) -> Result<(), Invalid> {
         for &id in &question.next {
             self.is_next(id).map_err(|invalid| match invalid {
@@ -366,11 +366,11 @@ impl Run<'_, '_, '_> {
         Ok(())
     }
 
-    /// No necessary read went astray.
+    /// Fails if a necessary read saw a different write.
     fn sees_what_matters(&self, demands: &Demands, question: &Question) -> Result<(), Invalid> {
         let original = self.original;
         let trace = original.trace;
-        // How far each thread comes, with what is about to happen.
+        // The position of each thread, including what is about to happen.
         let mut reach = self.done.clone();
         for &id in &question.next {
             let thread = usize::from(trace.thread(id));
@@ -385,7 +385,7 @@ impl Run<'_, '_, '_> {
             }));
         }
         let mut seen = Marks::new(self.frozen);
-        // Up to where all reads of a thread were taken in.
+        // The position up to which all reads of a thread were added.
         let mut flowed = frozen;
         while let Some(read) = left.pop() {
             if read < self.frozen || !seen.insert(read) {

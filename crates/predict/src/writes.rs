@@ -1,7 +1,7 @@
 //! The writes that can change what the necessary reads of a cut see.
 //!
-//! They are collected from the cut, not looked up among all writes of the trace: a question costs as much as its cut is
-//! large, however long the trace is.
+//! They are collected from the cut rather than looked up among all writes of the trace: the cost of a question depends
+//! on the size of its cut, not on the length of the trace.
 
 use crate::cut::Cut;
 use crate::index::Index;
@@ -55,7 +55,7 @@ impl Writes {
         Self { locations, starts, places }
     }
 
-    /// The writes to the location of one of the necessary reads, by thread, each ascending.
+    /// Returns the writes to the location of one of the necessary reads, by thread, each ascending.
     pub(crate) fn of(&self, read: usize) -> impl Iterator<Item = &[Place]> {
         let location = self.locations[read] as usize;
         let all = &self.places[self.starts[location] as usize..self.starts[location + 1] as usize];
@@ -63,13 +63,13 @@ impl Writes {
     }
 }
 
-/// The last of a thread's writes before a position.
+/// Returns the last of a thread's writes before a position.
 pub(crate) fn last_before(writes: &[Place], position: u32) -> Option<u32> {
     let end = writes.partition_point(|&(_, write)| write < position);
     end.checked_sub(1).map(|last| writes[last].1)
 }
 
-/// The first of a thread's writes at or after a position.
+/// Returns the first of a thread's writes at or after a position.
 pub(crate) fn first_from(writes: &[Place], position: u32) -> Option<u32> {
     writes.get(writes.partition_point(|&(_, write)| write < position)).map(|&(_, write)| write)
 }

@@ -1,6 +1,6 @@
 //! The sentence that says how a bug came about.
 //!
-//! Each states what an execution has done, and in which order; the crate `explain` decides whether it has.
+//! Each sentence states what an execution did, and in which order; the crate `explain` checks that it did.
 
 use crate::text::count;
 
@@ -9,16 +9,16 @@ use crate::text::count;
 pub struct Link {
     /// `T1`
     pub thread: String,
-    /// The lock that the thread before it in the cycle waits for.
+    /// The lock that the previous thread in the cycle waits for.
     pub holds: Option<String>,
     /// What it waits for, in words.
     pub waits_for: String,
 }
 
-/// Threads of a cycle that a message names.
+/// Maximum number of threads of a cycle that a message names.
 const LINKS: usize = 4;
 
-/// Threads of which each waits for the next one.
+/// Each thread waits for the next one.
 #[must_use]
 pub fn cycle(links: &[Link]) -> String {
     let link = |Link { thread, holds, waits_for }: &Link| match holds {
@@ -33,7 +33,7 @@ pub fn cycle(links: &[Link]) -> String {
     parts.join("; ")
 }
 
-/// Two threads without a lock in common, and the locks of each.
+/// Two threads hold no common lock; each comes with its locks.
 #[must_use]
 pub fn no_common_lock(first: (&str, &[String]), second: (&str, &[String])) -> String {
     let list = |locks: &[String]| locks.iter().map(|lock| format!("`{lock}`")).collect::<Vec<_>>().join(", ");
@@ -58,7 +58,7 @@ pub fn half_atomic(atomic: &str, access: &str, plain: &str, other: &str) -> Stri
     format!("{atomic}'s {access} is atomic, but {plain}'s {other} is not, and nothing else orders the two accesses")
 }
 
-/// Memory that is freed, and used or freed: thread, access and step of either side, the earlier first.
+/// Memory is freed, and used or freed again: thread, access and step of both sides, the earlier first.
 #[must_use]
 pub fn freed_in_order(earlier: &(String, String, u64), later: &(String, String, u64)) -> String {
     let verb = |access: &str| match access {
@@ -73,25 +73,25 @@ pub fn freed_in_order(earlier: &(String, String, u64), later: &(String, String, 
     format!("{a} {} (step {m}), then {b} {}{again} (step {n}){order}", verb(first), verb(second))
 }
 
-/// A condition variable is signalled before a thread waits on it: threads and their steps.
+/// A condition variable is signalled before a thread waits on it. Threads come with their steps.
 #[must_use]
 pub fn early_signal(does: &str, condition: &str, (by, m): &(String, u64), (of, n): &(String, u64)) -> String {
     format!("{by} {does} `{condition}` (step {m}) before {of} waits on it (step {n}), and no thread does so afterwards")
 }
 
-/// A signal that wakes a thread, which is the last one: threads and their steps.
+/// The last signal wakes another thread. Threads come with their steps.
 #[must_use]
 pub fn taken_signal(condition: &str, (by, m): &(String, u64), (woken, n): &(String, u64)) -> String {
     format!("{by} signals `{condition}` (step {m}) and wakes {woken} (step {n}), and no thread signals it afterwards")
 }
 
-/// A thread waits while it holds what another one needs.
+/// A thread waits while it holds a lock that another one needs.
 #[must_use]
 pub fn waits_holding(thread: &str, object: &str, lock: &str, other: &str) -> String {
     format!("{thread} waits for `{object}` while it holds `{lock}`, for which {other} waits")
 }
 
-/// A condition variable that was never signalled.
+/// A condition variable was never signalled.
 #[must_use]
 pub fn never_signalled(thread: &str, condition: &str) -> String {
     format!("{thread} waits on `{condition}`, which no thread has signalled")
@@ -106,9 +106,9 @@ pub struct Meets {
     pub by: (String, u64),
     /// The other thread.
     pub of: String,
-    /// Its access before, and the step.
+    /// Its earlier access, and the step.
     pub first: (&'static str, u64),
-    /// Its access after.
+    /// Its later access.
     pub last: (&'static str, u64),
 }
 
@@ -122,7 +122,7 @@ pub fn between(Meets { name, by, of, first, last }: &Meets) -> String {
     )
 }
 
-/// Where a value is from: the thread that has written it, its step, and whether it was preempted after that.
+/// A value comes from another thread: the thread that wrote it, its step, and whether it was preempted after that.
 #[must_use]
 pub fn last_written(name: &str, value: &str, ((by, step), is_preempted): (&(String, u64), bool), read: u64) -> String {
     let after = if is_preempted { " and was preempted after that" } else { "" };

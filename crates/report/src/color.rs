@@ -8,7 +8,7 @@ use anstyle::{AnsiColor, Color, Style};
 /// The user's choice, as `--color` takes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorChoice {
-    /// On terminals that can, unless the environment says otherwise.
+    /// On terminals that support colours, unless the environment says otherwise.
     #[default]
     Auto,
     /// Always.
@@ -18,7 +18,7 @@ pub enum ColorChoice {
 }
 
 impl ColorChoice {
-    /// Whether to use colours on an output that is a terminal or not. Honours `NO_COLOR`, `CLICOLOR`,
+    /// Returns whether to use colours on an output that is a terminal or not. Honours `NO_COLOR`, `CLICOLOR`,
     /// `CLICOLOR_FORCE` and `TERM=dumb`.
     #[must_use]
     pub fn resolve(self, is_terminal: bool) -> bool {
@@ -59,7 +59,7 @@ const fn color(color: AnsiColor) -> Style {
     BOLD.fg_color(Some(Color::Ansi(color)))
 }
 
-/// The text in that style.
+/// Returns the text in that style.
 pub(crate) fn paint(style: Style, text: impl Display) -> String {
     format!("{style}{text}{style:#}")
 }

@@ -7,7 +7,7 @@ use crate::text::clean;
 use crate::threads::Threads;
 use crate::{Told, Verdict};
 
-/// An error at the first place, and a notice at each other.
+/// Returns an error at the first place, and a notice at each other place.
 pub(crate) fn finding(finding: &Finding) -> String {
     let threads = Threads::of(finding);
     let title = format!("{} {}", finding.kind.name(), finding.id);
@@ -16,7 +16,7 @@ pub(crate) fn finding(finding: &Finding) -> String {
     if !others.is_empty() {
         message += &format!("\nalso at {}", others.join(", "));
     }
-    // What is only suspected has no schedule.
+    // A suspected race has no schedule.
     if finding.was_executed() {
         message += &format!("\nreplay: racehunter replay {}", finding.id);
     }
@@ -39,7 +39,7 @@ pub(crate) fn finding(finding: &Finding) -> String {
     out
 }
 
-/// A notice without a place.
+/// Returns a notice without a place.
 pub(crate) fn summary(coverage: &Coverage, told: Told) -> String {
     let notice = |what: &Uncontrolled| {
         let title = if what.what.is_unseen() { "RaceHunter: not seen" } else { "RaceHunter: not under control" };
@@ -53,14 +53,14 @@ pub(crate) fn summary(coverage: &Coverage, told: Told) -> String {
     outside + &command(severity, None, "RaceHunter", &message)
 }
 
-/// A notice without a place, and one for each thing that is not modelled.
+/// Returns a notice without a place, and one for each thing that is not modelled.
 pub(crate) fn verdict(verdict: &Verdict) -> String {
     let gaps: String =
         verdict.gaps.iter().map(|gap| command("notice", None, "RaceHunter: not modelled", &clean(gap))).collect();
     gaps + &command("notice", None, "RaceHunter", &verdict.sentence())
 }
 
-/// An error without a place.
+/// Returns an error without a place.
 pub(crate) fn problem(message: &str, help: &[&str]) -> String {
     let lines: Vec<&str> = std::iter::once(message).chain(help.iter().copied()).collect();
     command("error", None, "RaceHunter", &lines.join("\n"))
@@ -78,7 +78,7 @@ fn command(name: &str, place: Option<(&str, u32, u32)>, title: &str, message: &s
     format!("::{name} {}::{}\n", properties.join(","), data(message))
 }
 
-/// The escapes that the runner undoes.
+/// Escapes what the runner unescapes.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }

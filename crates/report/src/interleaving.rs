@@ -1,12 +1,13 @@
-//! What the steps of an interleaving have to do with each other: what each is about, which locks are held meanwhile, and which step
-//! lets another thread continue. It is read from the words of the steps, so that stored findings of any age have it.
+//! How the steps of an interleaving relate: the object of each step, which locks are held, and which step unblocks
+//! another thread. This is derived from the words of the steps, so it also works for stored findings of earlier
+//! versions.
 
 use racehunter_finding::Step;
 
-/// What a step is, for its colour and for filters.
+/// The class of a step, for its colour and for filters.
 pub(crate) const CLASSES: [&str; 6] = ["read", "write", "lock", "unlock", "wait", "other"];
 
-/// Beginnings of steps, longest first where one begins with another; what follows names an object, if `true`.
+/// Prefixes of steps, longer ones before their own prefixes; if `true`, an object's name follows.
 const WORDS: [(&str, &str, bool); 19] = [
     ("read-lock ", "lock", true),
     ("read ", "read", true),
@@ -29,7 +30,7 @@ const WORDS: [(&str, &str, bool); 19] = [
     ("arrive at ", "other", true),
 ];
 
-/// What a step is, and the object that it is about.
+/// Returns what a step is, and the object that it is about.
 fn parse(step: &Step) -> (&'static str, Option<&str>) {
     let words = step.what.trim().trim_start_matches("atomic ").trim_start_matches("fail to ");
     let Some((begin, class, names)) = WORDS.iter().find(|(begin, ..)| words.starts_with(begin)) else {
@@ -40,12 +41,12 @@ fn parse(step: &Step) -> (&'static str, Option<&str>) {
     (class, (*names && !rest.is_empty() && !is_size).then_some(rest))
 }
 
-/// One of [`CLASSES`].
+/// Returns one of [`CLASSES`].
 pub(crate) fn class(step: &Step) -> &'static str {
     parse(step).0
 }
 
-/// The variable, lock or condition that a step is about.
+/// Returns the variable, lock or condition that a step is about.
 pub(crate) fn object(step: &Step) -> Option<&str> {
     parse(step).1
 }
@@ -59,7 +60,8 @@ pub(crate) struct Held<'a> {
     pub(crate) to: usize,
 }
 
-/// Which locks are held when. Where steps are left out, a lock that is not seen to be released may have been.
+/// Returns which locks are held when. Where steps are left out, a lock without a visible release may have been
+/// released.
 pub(crate) fn held<'a>(steps: &'a [Step]) -> Vec<Held<'a>> {
     let (mut open, mut done): (Vec<Held<'a>>, Vec<Held<'a>>) = (Vec::new(), Vec::new());
     let mut close = |open: &mut Vec<Held<'a>>, at: usize, to: usize| done.push(Held { to, ..open.remove(at) });
@@ -77,7 +79,7 @@ pub(crate) fn held<'a>(steps: &'a [Step]) -> Vec<Held<'a>> {
                     close(&mut open, at, number);
                 }
             }
-            // A wait on a condition variable releases its mutex: most often the one that was taken last.
+            // A wait on a condition variable releases its mutex, usually the one that was taken last.
             ("wait", Some(_)) if step.what.starts_with("wait on ") => {
                 if let Some(at) = mine(&open, None) {
                     close(&mut open, at, number);
@@ -111,7 +113,7 @@ pub(crate) fn held<'a>(steps: &'a [Step]) -> Vec<Held<'a>> {
     done
 }
 
-/// Pairs of steps: the first lets the thread of the second continue, or begin.
+/// Returns pairs of steps: the first lets the thread of the second continue or start.
 pub(crate) fn wakeups(steps: &[Step]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     for (number, step) in steps.iter().enumerate() {
@@ -128,7 +130,7 @@ pub(crate) fn wakeups(steps: &[Step]) -> Vec<(usize, usize)> {
             };
             pairs.extend(steps[..number].iter().rposition(signals).map(|from| (from, number)));
         } else if let (true, Some(semaphore)) = (words.starts_with("decrement "), object(step)) {
-            // Only a thread that waited for it was let through.
+            // Only a thread that waited for it was unblocked.
             let before = steps[..number].iter().rposition(|earlier| earlier.thread == step.thread);
             let waited =
                 before.filter(|&before| class(&steps[before]) == "wait" && object(&steps[before]) == Some(semaphore));
@@ -178,7 +180,7 @@ mod tests {
         assert_eq!(seen, [(1, "a".to_owned(), 0, 4), (1, "b".to_owned(), 1, 3)]);
     }
 
-    /// Nothing is claimed about what happens in steps that are not there.
+    /// Claims nothing about steps that are left out.
     #[test]
     fn a_gap_ends_what_is_not_seen_to_go_on() {
         let mut steps =

@@ -1,4 +1,4 @@
-//! JUnit's XML, as CI systems read it: tests that passed, failed, or were skipped.
+//! JUnit XML, as CI systems read it: tests that passed, failed, or were skipped.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -14,28 +14,28 @@ use crate::{Told, Verdict};
 pub enum Ending {
     /// Nothing was found.
     Passed,
-    /// Something was found: a line for each.
+    /// Something was found, one line each.
     Failed(Vec<String>),
-    /// It could not be hunted, or finding nothing is inconclusive: why.
+    /// It could not be hunted, or finding nothing is inconclusive, for this reason.
     Error(String),
-    /// There is nothing to hunt: why.
+    /// There is nothing to hunt, for this reason.
     Skipped(String),
 }
 
 /// One test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Test {
-    /// What it belongs to.
+    /// The suite that it belongs to.
     pub suite: String,
     /// Its name.
     pub name: String,
-    /// Time that it took.
+    /// Its duration.
     pub elapsed: Duration,
     /// How it ended.
     pub ending: Ending,
 }
 
-/// All tests as one file, suite by suite.
+/// Returns all tests as one file, suite by suite.
 #[must_use]
 pub fn file(tests: &[Test]) -> String {
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -90,10 +90,10 @@ fn case(out: &mut String, Test { suite, name, elapsed, ending }: &Test) {
 
 const HUNT: &str = "racehunter hunt";
 
-/// A hunt as tests: one for each finding, and one for the hunt if no finding counts. Without findings the hunt has passed,
-/// unless its result is inconclusive, or the command fails for another reason.
+/// Returns a hunt as tests: one for each finding, and one for the hunt if no finding counts. A hunt without findings
+/// has passed, unless its result is inconclusive or the command fails for another reason.
 pub(crate) fn hunt(findings: &[Finding], coverage: Option<(&Coverage, Duration)>, failure: Option<&str>) -> String {
-    // The time of the hunt is that of its first test: readers add them up.
+    // The first test gets the time of the hunt, because readers add the times up.
     let mut elapsed = coverage.map_or(Duration::ZERO, |(_, elapsed)| elapsed);
     let mut test = |name: String, ending: Ending| Test {
         suite: HUNT.to_owned(),
@@ -120,14 +120,14 @@ pub(crate) fn hunt(findings: &[Finding], coverage: Option<(&Coverage, Duration)>
     file(&tests)
 }
 
-/// A hunt with nothing to hunt in.
+/// Returns a hunt that had nothing to hunt.
 pub(crate) fn nothing(why: &str, failed: bool) -> String {
     let why = why.to_owned();
     let ending = if failed { Ending::Error(why) } else { Ending::Skipped(why) };
     file(&[Test { suite: HUNT.to_owned(), name: "hunt".to_owned(), elapsed: Duration::ZERO, ending }])
 }
 
-/// A scan as tests: its findings, and the verdict.
+/// Returns a scan as tests: its findings, and the verdict.
 pub(crate) fn scan(findings: &[Finding], verdict: &Verdict, elapsed: Duration) -> String {
     let test = |name: String, ending: Ending| Test { suite: "racehunter scan".to_owned(), name, elapsed, ending };
     let found = findings.iter().filter(|finding| finding.counts());
@@ -157,7 +157,7 @@ fn escape(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            // XML has no place for these two.
+            // XML does not allow these two characters.
             '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             letter => out.push(letter),
         }

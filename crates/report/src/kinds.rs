@@ -1,25 +1,25 @@
-//! What each kind of finding means, how it comes about, and how one usually repairs it.
+//! What each kind of finding means, how it comes about, and the usual repair.
 //!
-//! `racehunter explain KIND` prints it, and SARIF has it as the rules of the tool.
+//! `racehunter explain KIND` prints these texts, and SARIF contains them as rules.
 
 use racehunter_finding::Kind;
 
-/// One kind of finding, for people who meet it for the first time.
+/// An explanation of one kind of finding, for people who see it for the first time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lesson {
     /// The kind.
     pub kind: Kind,
-    /// A few words.
+    /// A title of a few words.
     pub title: &'static str,
     /// What it means.
     pub meaning: &'static str,
     /// The shortest program fragment that has it.
     pub example: &'static str,
-    /// What usually helps.
+    /// The usual repair.
     pub repair: &'static str,
 }
 
-/// What there is to know about a kind.
+/// Returns the explanation of a kind.
 #[must_use]
 pub const fn lesson(kind: Kind) -> Lesson {
     let (title, meaning, example, repair) = match kind {
@@ -48,32 +48,32 @@ const DATA_RACE: Parts = (
     "int count;
 void *worker(void *unused) { count += 1; return NULL; }   // in two threads",
     "Protect all accesses to the memory by the same lock. Or make the variable atomic (`_Atomic int`, \
-     `std::atomic<int>`), if each access stands for itself. The report names the locks that each side held: a race often \
-     is a lock that was forgotten on one path, or two different locks.",
+     `std::atomic<int>`), if each access is independent. The report names the locks that each side held: often a lock was \
+     forgotten on one path, or the two sides use different locks.",
 );
 
 const USE_AFTER_FREE: Parts = (
     "memory is used after its end",
-    "A thread uses memory that was freed, or that was on the stack of a thread that is over; or nothing orders the use \
-     and the `free`, so that another schedule has it the wrong way round.",
+    "A thread uses memory that was freed, or that was on the stack of a thread that has ended; or nothing orders the use \
+     and the `free`, so that another schedule frees the memory first.",
     "struct job *job = malloc(sizeof *job);
 pthread_create(&thread, NULL, run, job);
 free(job);                                // run() may not have read it yet",
-    "Let the thread that uses the memory last free it, or wait for the others (`pthread_join`) before it is freed. Where \
-     it is not known who is last, count references atomically.",
+    "Let the thread that uses the memory last free it, or wait for the others (`pthread_join`) before it is freed. If \
+     it is not known which thread is last, count references atomically.",
 );
 
 const DOUBLE_FREE: Parts = (
     "memory is freed twice",
-    "Two threads free the same block: both came to the conclusion that it is theirs to free.",
+    "Two threads free the same block: each concluded that it has to free it.",
     "if (--object->references == 0)            // two threads can both see 0
     free(object);",
-    "Make the decision who frees it one atomic operation: decrease and test in one step, or take the pointer out of its \
-     place by an atomic exchange before freeing it.",
+    "Decide which thread frees it by one atomic operation: decrement and test atomically, or remove the pointer by an \
+     atomic exchange before freeing it.",
 );
 
 const MISUSE: Parts = (
-    "a lock or thread is used as it must not be",
+    "a lock or thread is used incorrectly",
     "A mutex is unlocked by a thread that does not hold it, destroyed while it is held, or held by a thread that ends; a \
      thread is joined twice, or joined after it was detached. POSIX does not say what happens then.",
     "pthread_mutex_destroy(&lock);             // another thread is still inside",
@@ -82,8 +82,8 @@ const MISUSE: Parts = (
 
 const DEADLOCK: Parts = (
     "threads wait for each other for ever",
-    "Threads wait in a circle, each for something that the next one holds, or wait for something that nobody will do \
-     any more. The report shows what each of them waits for, and what it holds meanwhile.",
+    "Threads wait in a cycle, each for something that the next one holds, or wait for something that no thread will ever \
+     do. The report shows what each of them waits for, and what it holds.",
     "// thread 1                               // thread 2
 lock(&a); lock(&b);                       lock(&b); lock(&a);",
     "Give locks an order, and take them only in that order (`std::scoped_lock` takes several without a deadlock). Do not \
@@ -102,27 +102,27 @@ const LOST_WAKEUP: Parts = (
 
 const ASSERTION: Parts = (
     "an assertion fails under some schedule",
-    "`assert` failed. It holds under other schedules, or would have failed at once: the interleaving in the report is one \
-     that breaks what it says. There need not be a data race: steps that are each under a lock can still be interrupted \
-     between them.",
-    "lock(&a); from -= 10; unlock(&a);         // whoever looks here
-lock(&b); into += 10; unlock(&b);         // others see 10 too little",
-    "Look at the preemption in the report: what lies before and after it was meant as one step. Make it one, by holding \
-     the lock for all of it.",
+    "`assert` failed. It holds under other schedules, or it would have failed at once: the interleaving in the report is \
+     one that violates it. There need not be a data race: another thread can run between two steps that are each under a \
+     lock.",
+    "lock(&a); from -= 10; unlock(&a);         // a thread that reads here
+lock(&b); into += 10; unlock(&b);         // sees 10 too little",
+    "Look at the preemption in the report: the code before and after it was meant to be one step. Make it one, by holding \
+     the lock throughout.",
 );
 
 const CRASH: Parts = (
     "the program is killed by a signal",
-    "A bad memory access, `abort`, an uncaught C++ exception or an arithmetic error, under this schedule. Most often a \
-     thread reads what another has not yet written, or has already taken away.",
+    "A bad memory access, `abort`, an uncaught C++ exception or an arithmetic error, under this schedule. Usually a \
+     thread reads what another has not yet written, or has already removed.",
     "if (shared)                               // still set here,
-    use(shared->field);                   // another thread took it away",
-    "Take what is needed out of shared memory once, under the lock, and go on with the copy; or hold the lock for test \
-     and use.",
+    use(shared->field);                   // another thread has cleared it",
+    "Copy what is needed out of shared memory once, under the lock, and continue with the copy; or hold the lock for both \
+     the test and the use.",
 );
 
 const ATOMICITY: Parts = (
-    "an intended unit is interrupted",
+    "a block that is meant to be atomic is interrupted",
     "Another thread accesses memory between two steps of a block that was meant to be atomic, in a way that no order of \
      whole blocks explains.",
     "lock(&m); int old = n; unlock(&m);
@@ -131,20 +131,20 @@ lock(&m); n = old + 1; unlock(&m);        // loses what others did",
 );
 
 const EXIT_STATUS: Parts = (
-    "the program ends with a status of failure",
-    "The program ends with a status that is not 0, as a test does that fails: in this schedule, or in all of them, which \
-     the finding says. `--allow-exit-status=LIST` names statuses that are no failure. Under `--check-output` also: another \
-     status than without preemptions.",
+    "the program exits with a failing status",
+    "The program exits with a status other than 0, as a failing test does: in this schedule, or in all of them, as the \
+     finding says. `--allow-exit-status=LIST` names statuses that are not failures. Under `--check-output`, a status that \
+     differs from the one without preemptions counts too.",
     "return queue.is_empty ? 0 : 1;            // before or after the consumer?",
-    "Wait for what the result depends on before it is computed.",
+    "Wait for everything that the result depends on before computing it.",
 );
 
 const OUTPUT: Parts = (
     "the output depends on the schedule",
-    "Under `--check-output`: the program writes something else than without preemptions. That is fine for a log, and \
-     wrong for a result.",
+    "Under `--check-output`: the output differs from the one without preemptions. That is fine for a log, but wrong for \
+     a result.",
     "printf(\"%d\\n\", total);                    // while others still add to it",
-    "Let one thread write, in an order that does not depend on who was first; or leave `--check-output` away.",
+    "Let one thread write, in an order that does not depend on which thread was first; or omit `--check-output`.",
 );
 
 #[cfg(test)]

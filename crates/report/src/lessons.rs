@@ -1,4 +1,4 @@
-//! What the kinds of findings mean, as pages for a terminal.
+//! Explanations of the kinds of findings, as pages for a terminal.
 
 use crate::kinds::{Lesson, lesson};
 use racehunter_finding::Kind;
@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// Columns of a paragraph.
 const WIDTH: usize = 78;
 
-/// The page of a kind. The name may be as it stands in a report: `error[data-race]`.
+/// Returns the page of a kind. The name may be as it stands in a report: `error[data-race]`.
 ///
 /// # Errors
 /// When there is no such kind: the names of all of them.
@@ -17,7 +17,7 @@ pub fn explain(name: &str) -> Result<String, String> {
     kind.map(|kind| page(&lesson(kind))).ok_or_else(|| Kind::ALL.map(Kind::name).join(", "))
 }
 
-/// All kinds, one line each.
+/// Returns all kinds, one line each.
 #[must_use]
 pub fn list() -> String {
     let mut text = String::new();
@@ -36,7 +36,7 @@ fn page(lesson: &Lesson) -> String {
     text
 }
 
-/// Breaks a paragraph into lines that a terminal has room for.
+/// Breaks a paragraph into lines that fit a terminal.
 fn fill(paragraph: &str) -> String {
     let words = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
     let options = textwrap::Options::new(WIDTH).break_words(false).word_splitter(textwrap::WordSplitter::NoHyphenation);

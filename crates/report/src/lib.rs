@@ -1,9 +1,9 @@
 //! What users read: findings and coverage as text for people, and as lines for programs.
 //!
-//! A [`Reporter`] writes [`Finding`]s and the [`Coverage`] of a campaign to any [`Write`] in one [`Format`]. The
-//! wording lives here too: [`messages`] has the sentence for each kind of bug, so that everything that is said to a
-//! user is in one crate. It decides nothing: what is a finding, whether it is confirmed and what is proved is in the
-//! data. It reads source files to quote them, and does without when they are gone.
+//! A [`Reporter`] writes [`Finding`]s and the [`Coverage`] of a campaign to any [`Write`] in one [`Format`].
+//! [`messages`] has the sentence for each kind of bug, so that the wording is in one crate. This crate decides nothing:
+//! the data says what is a finding, whether it is confirmed, and what is proved. It reads source files to quote them,
+//! and works without them if they are gone.
 //!
 //! Start at [`Reporter`]; each format is a module with one function per thing to report.
 #![forbid(unsafe_code)]
@@ -53,29 +53,29 @@ use racehunter_finding::{Coverage, Finding, Kind};
 
 use sources::Sources;
 
-/// How to write.
+/// The output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// Reports in the manner of a good compiler.
+    /// Reports in the style of a good compiler.
     #[default]
     Human,
-    /// One line per finding, as editors and `grep` like it.
+    /// One line per finding, for editors and `grep`.
     Short,
     /// One JSON object per line.
     Json,
-    /// Workflow commands that GitHub shows at the changed lines.
+    /// Workflow commands, which GitHub shows at the changed lines.
     Github,
     /// One SARIF log, for code scanning services. It is written at the end.
     Sarif,
-    /// JUnit's XML, for the test reports of CI systems. It is written at the end.
+    /// JUnit XML, for the test reports of CI systems. It is written at the end.
     Junit,
 }
 
 impl Format {
-    /// All of them, in the order of the documentation.
+    /// All formats, in the order of the documentation.
     pub const ALL: [Self; 6] = [Self::Human, Self::Short, Self::Json, Self::Github, Self::Sarif, Self::Junit];
 
-    /// As written after `--message-format`.
+    /// Returns the name for `--message-format`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -106,29 +106,29 @@ impl FromStr for Format {
 pub struct Bound {
     /// The bound.
     pub bound: u32,
-    /// Variables at which threads are preempted, where that is bounded too.
+    /// Maximum number of variables at which threads are preempted, if that is bounded too.
     pub variables: Option<u32>,
-    /// Threads that take part in preemptions, where that is bounded too.
+    /// Maximum number of threads that take part in preemptions, if that is bounded too.
     pub threads: Option<u32>,
-    /// Iterations of a loop that have allocated the variables, where schedules are ranked by them too.
+    /// Maximum number of loop iterations that allocate the variables, if schedules are ranked by them too.
     #[serde(default)]
     pub iterations: Option<u32>,
-    /// Executions that it took.
+    /// Number of executions.
     pub executions: u64,
     /// Everything within the bound was explored.
     pub complete: bool,
 }
 
-/// How many findings a campaign has reported.
+/// Numbers of findings that a campaign has reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Told {
-    /// Those that count.
+    /// Findings that count.
     pub(crate) findings: u64,
-    /// Those that the user suppresses.
+    /// Findings that the user suppresses.
     pub(crate) suppressed: u64,
-    /// Those that were seen, and not confirmed by replay.
+    /// Findings that were seen but not confirmed by replay.
     pub(crate) unconfirmed: u64,
-    /// Those that count, and have the same cause as another one.
+    /// Findings that count and have the same cause as another one.
     pub(crate) variants: u64,
 }
 
@@ -150,7 +150,7 @@ impl Told {
     }
 }
 
-/// Columns when nothing else is known.
+/// Width if nothing else is known.
 const WIDTH: usize = 80;
 
 /// Writes results in one format, and counts the findings for the summary.
@@ -161,19 +161,19 @@ pub struct Reporter<W> {
     width: usize,
     root: PathBuf,
     sources: Sources,
-    /// What comes after the id in the command that replays a finding.
+    /// Options after the id in the command that replays a finding.
     replay_options: String,
     told: Told,
-    /// The kinds of those that count.
+    /// The kinds of findings that count.
     kinds: BTreeSet<Kind>,
-    /// Findings that are written at the end, all at once.
+    /// Findings that are written together at the end.
     kept: Vec<Finding>,
-    /// Why the command does not succeed, although nothing was found.
+    /// Why the command fails although nothing was found.
     failure: Option<String>,
 }
 
 impl<W: Write> Reporter<W> {
-    /// Writes to `out`, 80 columns wide and without colours.
+    /// Creates a reporter that writes to `out`, 80 columns wide and without colours.
     pub fn new(out: W, format: Format) -> Self {
         let (root, sources) = (PathBuf::new(), Sources::default());
         let (kinds, kept) = (BTreeSet::new(), Vec::new());
@@ -182,22 +182,22 @@ impl<W: Write> Reporter<W> {
         Self { out, format, color: false, width: WIDTH, root, sources, replay_options, told, kinds, kept, failure }
     }
 
-    /// With colours or without; see [`ColorChoice::resolve`].
+    /// Turns colours on or off; see [`ColorChoice::resolve`].
     #[must_use]
     pub fn color(mut self, color: bool) -> Self {
         self.color = color;
         self
     }
 
-    /// For a terminal with this many columns. Less than 40 is taken as 40.
+    /// Sets the width of the terminal, at least 40 columns.
     #[must_use]
     pub fn width(mut self, width: usize) -> Self {
         self.width = width.max(40);
         self
     }
 
-    /// Looks for source files below this directory instead of the working directory. Where paths are best relative,
-    /// they are relative to it.
+    /// Looks for source files below this directory instead of the working directory. Relative paths in the output are
+    /// relative to it.
     #[must_use]
     pub fn source_root(mut self, root: impl Into<PathBuf>) -> Self {
         self.root = root.into();
@@ -205,35 +205,34 @@ impl<W: Write> Reporter<W> {
         self
     }
 
-    /// Copies of source files, for those that are not where they were: the name of a file, and where the copy is.
+    /// Adds copies of source files that are no longer where they were: the name of a file, and where the copy is.
     #[must_use]
     pub fn source_copies(mut self, copies: Vec<(String, PathBuf)>) -> Self {
         self.sources.add_copies(copies);
         self
     }
 
-    /// Options that `racehunter replay` needs to find what is reported, as a shell reads them: ` --out DIR`.
+    /// Sets the options that `racehunter replay` needs to find what is reported, quoted for a shell: ` --out DIR`.
     #[must_use]
     pub fn replay_options(mut self, options: impl Into<String>) -> Self {
         self.replay_options = options.into();
         self
     }
 
-    /// The command does not succeed even if nothing was found, for this reason: formats that have a word for success do
-    /// not use it.
+    /// Sets why the command fails even if nothing was found. Formats with a word for success then do not use it.
     #[must_use]
     pub fn failure(mut self, why: Option<String>) -> Self {
         self.failure = why;
         self
     }
 
-    /// Findings written so far, without those that are suppressed or not confirmed.
+    /// Returns the number of findings written so far, without those that are suppressed or not confirmed.
     #[must_use]
     pub fn findings(&self) -> u64 {
         self.told.findings
     }
 
-    /// Gives back what it writes to.
+    /// Returns the underlying writer.
     pub fn into_inner(self) -> W {
         self.out
     }
@@ -250,7 +249,7 @@ impl<W: Write> Reporter<W> {
         let text = match self.format {
             Format::Human => human::finding(finding, &mut self.sources, &self.replay_options, self.width),
             Format::Short => short::finding(finding),
-            // Programs want it as it is.
+            // Programs get the unmodified text.
             Format::Json => json::finding(finding)?,
             Format::Github => github::finding(&cleaned(finding)),
             Format::Sarif | Format::Junit => {
@@ -261,7 +260,7 @@ impl<W: Write> Reporter<W> {
         self.write(&text)
     }
 
-    /// Writes what formats hold back for the end, where there is no summary to come.
+    /// Writes what a format holds back for the end, if no summary follows.
     ///
     /// # Errors
     /// When writing fails.
@@ -273,7 +272,8 @@ impl<W: Write> Reporter<W> {
         }
     }
 
-    /// Writes that an iterative bound is finished. Only programs want to read that; people see it in the progress.
+    /// Writes that an iterative bound is finished. Only the formats for programs contain this; people see it in the
+    /// progress.
     ///
     /// # Errors
     /// When writing fails.
@@ -284,7 +284,7 @@ impl<W: Write> Reporter<W> {
         }
     }
 
-    /// Writes the sum of the campaign; the last thing to be written.
+    /// Writes the summary of the campaign, which is the last thing to write.
     ///
     /// # Errors
     /// When writing fails.
@@ -303,8 +303,8 @@ impl<W: Write> Reporter<W> {
         self.write(&text)
     }
 
-    /// Writes that there was nothing to hunt in, and why: the program has no threads, or it `failed` before it had any. For
-    /// people that belongs on standard error; files for other programs are whole in any case.
+    /// Writes that there was nothing to hunt, and why: the program has no threads, or it `failed` before it created
+    /// any. For people this belongs on standard error; files for other programs are complete in any case.
     ///
     /// # Errors
     /// When writing fails.
@@ -316,7 +316,7 @@ impl<W: Write> Reporter<W> {
         }
     }
 
-    /// Writes the verdict of a scan; the last thing to be written.
+    /// Writes the verdict of a scan, which is the last thing to write.
     ///
     /// # Errors
     /// When writing fails.
@@ -332,8 +332,8 @@ impl<W: Write> Reporter<W> {
         self.write(&text)
     }
 
-    /// Writes that something is wrong with the use of the tool, and what to do about it. Belongs on standard error;
-    /// in JSON and SARIF nothing is written, because the exit status and standard error tell it.
+    /// Writes what is wrong with the use of the tool, and what to do about it. This belongs on standard error; JSON and
+    /// SARIF contain nothing, because the exit status and standard error say it.
     ///
     /// # Errors
     /// When writing fails.
@@ -345,7 +345,7 @@ impl<W: Write> Reporter<W> {
         }
     }
 
-    /// Text for people is rendered with styles; here they are taken away when they are not wanted.
+    /// Text for people always has styles; removes them if they are not wanted.
     fn write(&mut self, text: &str) -> io::Result<()> {
         let is_styled = matches!(self.format, Format::Human | Format::Short);
         if is_styled && !self.color {

@@ -7,7 +7,7 @@ use racehunter_finding::Finding;
 use crate::short::{place, severity};
 use crate::text::{clean, count, pad, width};
 
-/// A line for each finding, with its program above the first of each.
+/// Returns a line for each finding, with its program above the first one.
 #[must_use]
 pub fn lines(findings: &[(&Finding, String)], out: &Path) -> String {
     if findings.is_empty() {

@@ -1,12 +1,12 @@
-//! The sentence that says what is wrong, for each kind of bug.
+//! The sentence that describes each kind of bug.
 //!
-//! Code that makes a [`Finding`](racehunter_finding::Finding) takes its `message` from here. Details that the finding
-//! carries elsewhere (size, region, place of allocation) are added by the formats that want them.
+//! Code that creates a [`Finding`](racehunter_finding::Finding) takes its `message` from here. Formats add details that
+//! the finding has elsewhere (size, region, place of allocation).
 
 use crate::text::count;
 use racehunter_finding::Gap;
 
-/// What the numbers in place of addresses are.
+/// Explains the numbers that stand for addresses.
 #[must_use]
 pub fn numbered_addresses() -> String {
     "#1, #2, ...: addresses on the heap or on a stack, numbered as they turn up".to_owned()
@@ -30,7 +30,7 @@ pub fn use_after_free(name: &str) -> String {
     format!("`{name}` is used by one thread and freed by another, without order")
 }
 
-/// A lock or the like that one thread destroys without knowing whether another one still uses it.
+/// A synchronisation object that one thread destroys without knowing whether another one still uses it.
 #[must_use]
 pub fn use_and_destroy(name: &str) -> String {
     format!("`{name}` is used by one thread and destroyed by another, without order")
@@ -60,7 +60,7 @@ pub fn double_free(name: &str) -> String {
     format!("`{name}` is freed twice")
 }
 
-/// Threads that wait for ever, and whether those are all that there are.
+/// Threads that wait for ever; `all` is true if these are all threads.
 #[must_use]
 pub fn deadlock(threads: usize, all: bool) -> String {
     match (threads, all) {
@@ -71,7 +71,7 @@ pub fn deadlock(threads: usize, all: bool) -> String {
     }
 }
 
-/// A place of which the line is not known.
+/// A place whose line is not known.
 #[must_use]
 pub fn nearest_line(file: &str, line: u32, function: &str) -> String {
     format!("the compiler gives no line for this place in `{function}`; {file}:{line} is the nearest one")
@@ -83,13 +83,13 @@ pub fn assertion(expression: &str) -> String {
     if expression.is_empty() { "assertion failed".to_owned() } else { format!("assertion `{expression}` failed") }
 }
 
-/// A panic of a program in Rust, by what it says.
+/// A panic of a Rust program.
 #[must_use]
 pub fn panic(message: &str) -> String {
     if message.is_empty() { "panic".to_owned() } else { format!("panic: {message}") }
 }
 
-/// A status of failure, or one that is another without preemptions.
+/// An exit status that is a failure, or that differs from the one without preemptions.
 #[must_use]
 pub fn exit_status(status: i32, depends: bool) -> String {
     let depends = if depends { ", which depends on the schedule" } else { "" };
@@ -108,43 +108,43 @@ pub fn every_schedule(status: i32, executions: u64) -> String {
     format!("every schedule ends with status {status}: {executions} of {executions} executions")
 }
 
-/// A line of what the program wrote last.
+/// A line of the program's last output.
 #[must_use]
 pub fn wrote(line: &str) -> String {
     format!("it wrote: {line}")
 }
 
-/// A source that is younger than the program.
+/// A source file that is newer than the program.
 #[must_use]
 pub fn newer_source(file: &str) -> String {
     format!("`{file}` was changed after the program was built: what is shown of it may not be what was run")
 }
 
-/// A source that is not what it was when the finding was made.
+/// A source file that has changed since the finding was made.
 #[must_use]
 pub fn changed_source(file: &str) -> String {
     format!("`{file}` has changed since this was found: what is shown of it may not be what was run")
 }
 
-/// A finding for which there is no place on the disk.
+/// A finding that could not be stored.
 #[must_use]
 pub fn not_kept(id: &str) -> String {
     format!("it could not be kept, so `racehunter replay {id}` will not find it")
 }
 
-/// A bug for which there was no time.
+/// A bug that there was no time to replay.
 #[must_use]
 pub fn not_replayed() -> String {
     "seen once; there was no time to replay it".to_owned()
 }
 
-/// A race of a program with synchronisation that is not seen, shown without inferring anything.
+/// A race that was shown rather than inferred, because the program has synchronisation that is not seen.
 #[must_use]
 pub fn both_stood() -> String {
     "both threads stood right before these accesses at the same time".to_owned()
 }
 
-/// A race of two threads that stood before their accesses once.
+/// A race of two threads that stood before their accesses in one execution only.
 #[must_use]
 pub fn met_once() -> String {
     "both threads stood before conflicting accesses at the same time in one execution, and in none of those that repeated it"
@@ -159,7 +159,7 @@ pub fn never_met() -> String {
         .to_owned()
 }
 
-/// A bug that others may have caused.
+/// A bug that files of other executions may have caused.
 #[must_use]
 pub fn left_files() -> String {
     "the program looks at files that it also changes, and executions could not be given views of their own: another one may \
@@ -175,7 +175,7 @@ pub fn left_ports() -> String {
         .to_owned()
 }
 
-/// The same for what the private network has not.
+/// The same for addresses outside the private network.
 #[must_use]
 pub fn left_network() -> String {
     "the program connects to a port that it has not bound, and has a network of its own, where nothing else is: that alone may \
@@ -183,7 +183,7 @@ pub fn left_network() -> String {
         .to_owned()
 }
 
-/// The same for FIFOs that the program has not made itself.
+/// The same for FIFOs that the program did not create.
 #[must_use]
 pub fn shared_fifos() -> String {
     "the program opens a FIFO that exists outside of it, and other executions may have it open at the same time: that alone may make \
@@ -191,7 +191,7 @@ pub fn shared_fifos() -> String {
         .to_owned()
 }
 
-/// The same for what the kernel says about the whole machine.
+/// The same for kernel messages about the whole machine.
 #[must_use]
 pub fn kernel_messages() -> String {
     "the program asks the kernel for messages (inotify, fanotify, netlink), which may be about what others do: that alone may make \
@@ -207,7 +207,7 @@ pub fn other_processes() -> String {
         .to_owned()
 }
 
-/// The same for files that views of their own do not show as they are.
+/// The same for files with several names, which overlays do not show as one file.
 #[must_use]
 pub fn several_names() -> String {
     "the program changes a file that has several names, or moves one to another directory; in a private view of files that may \
@@ -215,7 +215,7 @@ pub fn several_names() -> String {
         .to_owned()
 }
 
-/// What is missing from a hunt that the user has ended.
+/// What is missing from a hunt that the user interrupted.
 #[must_use]
 pub fn interrupted() -> String {
     "interrupted before the end".to_owned()
@@ -227,13 +227,13 @@ pub fn missing_part(number: u32, of: u32) -> String {
     format!("part {number} of {of} is not here")
 }
 
-/// What is said about one part of a divided campaign.
+/// A remark about one part of a divided campaign.
 #[must_use]
 pub fn of_part(number: u32, of: u32, line: &str) -> String {
     format!("part {number} of {of}: {line}")
 }
 
-/// Parts that have switched threads at different points.
+/// Parts that switched threads at different points.
 #[must_use]
 pub fn different_points() -> String {
     "not all parts know the same points, so what they cover does not fit together".to_owned()
@@ -245,13 +245,13 @@ pub fn other_world(what: &str) -> String {
     format!("it was found under other conditions: {what}")
 }
 
-/// A claim, and the number of points that it is about.
+/// A claim, and the number of points that it covers.
 #[must_use]
 pub fn claim_over(words: &str, points: u64) -> String {
     format!("{words} over {}", count(points, "point"))
 }
 
-/// There is nothing to claim.
+/// The absence of a claim.
 #[must_use]
 pub fn no_claim() -> String {
     "some schedules; no claim about the others".to_owned()
@@ -282,13 +282,13 @@ pub fn no_longer_predicted(message: &str) -> String {
     message.replacen("predicted ", "", 1)
 }
 
-/// What shows that a prediction is possible.
+/// The evidence for a prediction.
 #[must_use]
 pub fn reordering(events: usize) -> String {
     format!("a reordering of {events} events of the trace leads to it")
 }
 
-/// What makes a broken block one.
+/// Why a block counts as broken.
 #[must_use]
 pub fn broken_block() -> String {
     "an order of whole blocks does not explain what these accesses see".to_owned()
@@ -300,13 +300,13 @@ pub fn tried(reason: &str) -> String {
     format!("tried on the program: {reason}")
 }
 
-/// A bug that nothing repeats.
+/// A bug that no replay can repeat.
 #[must_use]
 pub fn seen_freely() -> String {
     "seen in an execution that ran freely; no schedule under control has shown it".to_owned()
 }
 
-/// A race of which one side was seen, and of the other what it did.
+/// A race of which only one side was seen, together with the effect of the other.
 #[must_use]
 pub fn changed_by_a_stranger() -> String {
     "the value changed while the thread stood before this access; who did that is not instrumented: compile it with \
@@ -314,7 +314,7 @@ pub fn changed_by_a_stranger() -> String {
         .to_owned()
 }
 
-/// The status without preemptions.
+/// The exit status without preemptions.
 #[must_use]
 pub fn other_status(status: i32) -> String {
     format!("without a preemption it ends with status {status}")
@@ -326,7 +326,7 @@ pub fn output() -> String {
     "what the program writes depends on the schedule".to_owned()
 }
 
-/// The first line of output that differs from that without preemptions.
+/// The first line of output that differs from the output without preemptions.
 #[must_use]
 pub fn other_output(line: Option<&str>, other: Option<&str>) -> String {
     let quote = |line: Option<&str>| line.map_or_else(|| "nothing".to_owned(), |line| format!("`{}`", line.trim_end()));
@@ -342,7 +342,7 @@ pub fn crash(signal: u32, fault: Option<u64>) -> String {
         (None, _) => format!("signal {signal}"),
     };
     match fault {
-        // The first page is never mapped: a field of an object that is not there.
+        // The first page is never mapped: this is a field of an object at the null pointer.
         Some(0) => format!("killed by {signal}, null pointer"),
         Some(address @ 1..4096) => format!("killed by {signal}, null pointer + {address}"),
         Some(address) => format!("killed by {signal} at address {address:#x}"),
@@ -350,7 +350,7 @@ pub fn crash(signal: u32, fault: Option<u64>) -> String {
     }
 }
 
-/// What is not under control and what that means; the place is given when it is known.
+/// Something that is not under control, and what that means; with the place if it is known.
 #[must_use]
 pub fn uncontrolled(what: &Gap, detail: &str, place: Option<&str>) -> String {
     let about = if detail.is_empty() { String::new() } else { format!(" ({detail})") };
@@ -402,7 +402,7 @@ pub fn uncontrolled(what: &Gap, detail: &str, place: Option<&str>) -> String {
     }
 }
 
-/// What is not seen, in a few words without a place.
+/// Something that is not seen, in a few words without a place.
 #[must_use]
 pub fn unseen(what: &Gap, detail: &str) -> String {
     match what {

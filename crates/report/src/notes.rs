@@ -1,4 +1,4 @@
-//! What is said on the way, on standard error: progress, notes for `--verbose`, and warnings.
+//! Notes on standard error: progress, notes for `--verbose`, and warnings.
 
 use crate::text::count;
 use crate::{Bound, clean};
@@ -32,13 +32,13 @@ pub fn program(path: &Path) -> Note {
     note("Program", path.display().to_string())
 }
 
-/// What an execution was like that was monitored.
+/// The figures of a monitored execution.
 #[must_use]
 pub fn monitored(figures: &Figures) -> Note {
     note("Monitored", format!("{} accesses in {} threads", figures.accesses, figures.threads))
 }
 
-/// How schedules are chosen, and what an execution may take.
+/// How schedules are chosen, and the limits of an execution.
 #[must_use]
 pub fn searching(analysis: &str, bound: u32, seed: u64, jobs: usize, (time, mib): (Duration, u64)) -> Note {
     let time = humantime::format_duration(time);
@@ -55,7 +55,7 @@ pub fn stage(bound: &Bound) -> Note {
     note("Bound", format!("{} {end} after {} executions", bound.bound, bound.executions))
 }
 
-/// There are more points.
+/// New points were found.
 #[must_use]
 pub fn points(added: usize) -> Note {
     note("Points", format!("{added} more places where threads can be switched"))
@@ -105,7 +105,7 @@ pub fn part(number: u32, of: u32, directory: &Path, executions: u64, findings: u
     note("Part", format!("{number} of {of} in `{}`: {executions}, {findings}", directory.display()))
 }
 
-/// A suppression that was of no use.
+/// A suppression that matched no finding.
 #[must_use]
 pub fn unused_suppression(what: &str) -> Note {
     note("Suppression", format!("of {what}: nothing was found that it is about"))
@@ -141,11 +141,11 @@ pub fn recorded(events: u64, threads: u32) -> Note {
     note("Executed", format!("{} of {}", count(events, "event"), count(threads.into(), "thread")))
 }
 
-/// Whether the code is followed along a recording, or why not.
+/// The code is followed along a recording, or the reason why not.
 #[must_use]
 pub fn following(result: Result<(), &dyn Display>) -> Note {
     let text = match result {
-        Ok(()) => "the code of the program, for what decides what".to_owned(),
+        Ok(()) => "the code of the program, for branches and dependences".to_owned(),
         Err(reason) => format!("nothing: {reason}"),
     };
     note("Following", text)
@@ -157,7 +157,7 @@ pub fn predicting(events: usize, policy: &str) -> Note {
     note("Predicting", format!("from {}, {policy}", count(events as u64, "event")))
 }
 
-/// How far predicting is.
+/// The progress of predicting.
 #[must_use]
 pub fn cases(number: u64) -> Note {
     note("Predicting", format!("{} looked at", count(number, "case")))
@@ -203,7 +203,7 @@ pub fn analysed(report: &racehunter_scan::Report, elapsed: Duration) -> Note {
     note("Read", format!("{threads}, {pairs} that may race, {gaps} in the model, {took:.1}s"))
 }
 
-/// How far the executions of a scan are.
+/// The progress of the executions of a scan.
 #[must_use]
 pub fn executing(total: u64) -> Note {
     note("Executing", format!("{}, no race yet", count(total, "execution")))
@@ -230,7 +230,7 @@ pub fn wrote(path: &Path, bytes: usize) -> Note {
     note("Wrote", format!("`{}`, {} kB", path.display(), bytes.div_ceil(1000)))
 }
 
-/// Several campaigns cannot be summed up.
+/// Several campaigns have no common summary.
 #[must_use]
 pub fn several_campaigns(number: usize, out: &Path) -> String {
     format!("there are {number} campaigns in `{}`; --html has what each covered", out.display())
@@ -272,13 +272,13 @@ pub fn interrupted() -> String {
     "the hunt was interrupted".to_owned()
 }
 
-/// The hunt was asked to be complete.
+/// The hunt is incomplete under `--require-complete`.
 #[must_use]
 pub fn not_complete() -> String {
     "not everything was explored, which --require-complete asks for".to_owned()
 }
 
-/// A finding is of a program that was built again since.
+/// A finding belongs to an earlier build of the program.
 #[must_use]
 pub fn earlier_build(program: &Path) -> String {
     format!("found in an earlier build of `{}`", program.display())
@@ -297,7 +297,7 @@ pub fn failed_before_threads(name: &str, status: i32, last_line: &str) -> (Strin
     let said = last_words(last_line);
     (
         format!("`{name}` ended with status {status} before it created a thread{said}"),
-        format!("its arguments go behind `--`: racehunter hunt {name} -- ARGUMENTS"),
+        format!("its arguments go after `--`: racehunter hunt {name} -- ARGUMENTS"),
     )
 }
 
@@ -307,16 +307,16 @@ pub fn client_failed_before_threads(name: &str, status: i32, last_line: &str) ->
     let said = last_words(last_line);
     (
         format!("`{name}`, or its client, ended with status {status} before the program created a thread{said}"),
-        "a client begins when the program listens; its command is run by `sh`, in this directory".to_owned(),
+        "a client starts when the program listens; `sh` runs its command in this directory".to_owned(),
     )
 }
 
 fn last_words(last_line: &str) -> String {
     let last = clean(last_line);
-    if last.is_empty() { String::new() } else { format!("; the last it wrote: {last}") }
+    if last.is_empty() { String::new() } else { format!("; its last output: {last}") }
 }
 
-/// How far a hunt is: its rate, what waits, what is probably left, and the findings.
+/// The progress of a hunt: its rate, waiting targets, an estimate of the rest, and the findings.
 #[must_use]
 pub fn progress(rate: f64, waiting: usize, remaining: Option<u64>, left: Option<Duration>, findings: usize) -> String {
     // The stage may be over while other analyses use what is left of the budget.
@@ -326,13 +326,13 @@ pub fn progress(rate: f64, waiting: usize, remaining: Option<u64>, left: Option<
     format!("runs, {rate:.0}/s, {waiting} waiting{remaining}{left}, {}", count(findings as u64, "finding"))
 }
 
-/// What is probably left of the current stage.
+/// An estimate of what is left of the current stage.
 fn to_go(remaining: u64, rate: f64) -> String {
     let seconds = (remaining as f64 / rate.max(1e-6)).min(1e9) as u64;
     format!(", about {remaining} to go ({})", brief(seconds))
 }
 
-/// A time in a few letters.
+/// A short form of a time.
 fn brief(seconds: u64) -> String {
     match seconds {
         0..60 => format!("{seconds}s"),

@@ -1,7 +1,8 @@
 //! The timelines of findings as trace events, which Perfetto (ui.perfetto.dev) and Chrome's tracing page show.
 //!
-//! Each finding is a process, and each of its threads a thread. Schedules have no time, only an order: step n begins at n
-//! microseconds and takes one. Locks that are held are spans of their own, and arrows lead from a step to the one that it lets continue.
+//! Each finding is a process, and each of its threads a thread. Schedules have an order but no time: step n begins at n
+//! microseconds and takes one microsecond. Locks that are held are separate spans, and arrows lead from a step to the
+//! step that it unblocks.
 
 use serde_json::{Value, json};
 
@@ -13,7 +14,7 @@ use crate::text::clean;
 use crate::threads::Threads;
 use crate::values;
 
-/// The file, for all findings.
+/// Returns the file, for all findings.
 #[must_use]
 pub fn file(findings: &[&Finding]) -> String {
     let mut events = Vec::new();
@@ -81,7 +82,7 @@ fn one(events: &mut Vec<Value>, process: u32, finding: &Finding) {
     }
 }
 
-/// Both objects as one.
+/// Returns both objects as one.
 fn merge(one: &Value, other: &Value) -> Value {
     let mut all = one.clone();
     if let (Some(all), Some(other)) = (all.as_object_mut(), other.as_object()) {

@@ -1,4 +1,4 @@
-//! Predictions, for scripts and for people, and what became of them when they were tried.
+//! Predictions, for scripts and for people, and the results of trying them.
 
 use crate::text::count;
 use racehunter_finding::{Finding, Site};
@@ -13,16 +13,16 @@ pub enum NotShown {
     Diverged {
         /// The event at which it did.
         at: u64,
-        /// The thread that was to act there, and what it was to do; nothing when that is after the last event.
+        /// The thread that should have acted there, and its operation; nothing if that is after the last event.
         instead_of: Option<(String, String)>,
     },
-    /// It followed the schedule, and the accesses were others.
+    /// It followed the schedule, but the accesses were different ones.
     OtherAccesses,
     /// It followed the schedule, and showed these findings instead.
     SomethingElse(Vec<String>),
     /// It followed the schedule, and showed only what was reported before.
     Known,
-    /// It was stopped by a limit.
+    /// A limit stopped it.
     Limit(String),
     /// The execution was lost.
     Lost(String),
@@ -54,22 +54,22 @@ impl std::fmt::Display for NotShown {
     }
 }
 
-/// What scripts want to know of a prediction, besides the finding.
+/// What scripts need to know about a prediction, besides the finding.
 #[derive(Clone, Debug)]
 pub struct Prediction<'a> {
-    /// Which reorderings count.
+    /// The policy: which reorderings are allowed.
     pub policy: &'static str,
     /// The stage that found it.
     pub stage: &'static str,
-    /// Numbers of the events that make it up.
+    /// Numbers of the events it consists of.
     pub events: &'a [u32],
-    /// The reordering: this many events of the trace as they were,
+    /// The reordering: the length of the unchanged prefix of the trace,
     pub frozen: u32,
-    /// then these.
+    /// then the events after it.
     pub tail: Vec<u32>,
 }
 
-/// One line of JSON for a prediction that was not confirmed, and why not when it was tried.
+/// Returns one line of JSON for a prediction that was not confirmed, with the reason if it was tried.
 ///
 /// # Errors
 /// Never: these fields can be written.
@@ -93,12 +93,12 @@ struct FindingLine<'a> {
     predicted: bool,
     policy: &'static str,
     stage: &'static str,
-    /// Numbers of the events that make it up.
+    /// Numbers of the events it consists of.
     events: &'a [u32],
     /// The reordering: the length of the unchanged prefix of the trace, then these events.
     frozen: u32,
     tail: &'a [u32],
-    /// Why the program did not show it, when it was tried.
+    /// Why the program did not show it, if it was tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     unconfirmed: Option<&'a str>,
 }
@@ -132,7 +132,7 @@ impl<'a> FindingLine<'a> {
 pub enum Assumption {
     /// The recorded dependences.
     Dependences,
-    /// Every read sees what it saw.
+    /// Every read sees the same write as in the trace.
     #[default]
     SameReads,
     /// The recorded branches and dependences.
@@ -148,35 +148,35 @@ pub struct Summary {
     pub reason: &'static str,
     /// Executions in which predictions were tried.
     pub executions: u64,
-    /// Executions of these that did not follow their schedule.
+    /// Number of these executions that did not follow their schedule.
     pub diverged: u64,
     /// Always 0.
     pub timed_out: u64,
-    /// Everything was tried to its end.
+    /// Every case was tried to the end.
     pub complete: bool,
     /// What holds for every prediction.
     pub guarantee: &'static str,
-    /// Predictions; where the program was tried, what it showed.
+    /// Number of predictions or, if they were tried, of those that the program showed.
     pub findings: usize,
     /// Sites of the trace.
     pub points: usize,
     /// Threads of the trace.
     pub threads: usize,
-    /// Time that it took.
+    /// The time it took.
     pub elapsed_ms: u64,
     /// Events of the trace.
     pub events: usize,
-    /// Which reorderings count.
+    /// The policy: which reorderings are allowed.
     pub policy: &'static str,
-    /// Cases that were looked at.
+    /// Cases that were considered.
     pub cases: usize,
     /// Questions about reorderings that were answered for them.
     pub questions: usize,
-    /// Cases that were not tried to their end.
+    /// Cases that were not tried to the end.
     pub unfinished: usize,
     /// Predictions.
     pub predictions: usize,
-    /// Predictions that the program was tried with and did not show.
+    /// Predictions that were tried, but that the program did not show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unconfirmed: Option<usize>,
     /// What they rest on.
@@ -188,7 +188,7 @@ pub struct Summary {
 pub const GUARANTEE: &str = "each prediction has a reordering of the trace that a separate validator accepts";
 
 impl Summary {
-    /// One line of JSON.
+    /// Returns one line of JSON.
     ///
     /// # Errors
     /// Never: these fields can be written.
@@ -196,12 +196,12 @@ impl Summary {
         Ok(serde_json::to_string(self)? + "\n")
     }
 
-    /// How long it took.
+    /// Sets the time it took.
     pub fn took(&mut self, elapsed: Duration) {
         self.elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
     }
 
-    /// The same for people.
+    /// Returns the same for people.
     #[must_use]
     pub fn text(&self) -> String {
         let number = |number: usize, noun: &str| count(number as u64, noun);

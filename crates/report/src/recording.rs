@@ -53,7 +53,8 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// A recording in a file, and the size of the file; the events are those of the execution and those of the trace.
+    /// Returns a recording in a file, and the size of the file; the events are those of the execution and those of the
+    /// trace.
     #[must_use]
     pub fn new(
         (file, bytes): (String, u64),
@@ -66,7 +67,7 @@ impl Recording {
         Self { reason: "recording", file, events, trace_events, threads, bytes, outcome, whole }
     }
 
-    /// One line of JSON.
+    /// Returns one line of JSON.
     ///
     /// # Errors
     /// Never: these fields can be written.
@@ -74,7 +75,7 @@ impl Recording {
         Ok(serde_json::to_string(self)? + "\n")
     }
 
-    /// The same for people.
+    /// Returns the same for people.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = format!(
@@ -96,14 +97,14 @@ impl Recording {
         text
     }
 
-    /// A warning, when something is missing from the trace.
+    /// Returns a warning, when something is missing from the trace.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         (!self.whole).then(|| format!("not all that happened is in the trace: the execution {}", self.outcome))
     }
 }
 
-/// What is in a trace, for people.
+/// Returns what is in a trace, for people.
 #[must_use]
 pub fn describe(summary: &Summary) -> String {
     let mut text =
@@ -131,7 +132,7 @@ pub fn describe(summary: &Summary) -> String {
     text + &format!("branches {}, dependences {}\n", known(summary.branches), known(summary.dependences))
 }
 
-/// What is in a trace, as one line of JSON.
+/// Returns what is in a trace, as one line of JSON.
 ///
 /// # Errors
 /// Never: these fields can be written.

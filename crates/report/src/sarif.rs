@@ -1,8 +1,8 @@
 //! SARIF 2.1.0: one log for the whole campaign, with a flow per thread.
 //!
-//! Code scanning services compare the fingerprints of two logs to tell what is new, and show the steps of the flows at
-//! the lines of the source. So nothing in a result depends on addresses, on the machine, or on where the project lies:
-//! files below the root are named relative to it.
+//! Code scanning services compare the fingerprints of two logs to find out what is new, and show the steps of the flows
+//! at the lines of the source. Nothing in a result therefore depends on addresses, the machine, or the location of the
+//! project: files below the root are named relative to it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -20,10 +20,10 @@ use crate::{Told, Verdict};
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// The base of relative paths. What it stands for is the business of the reader.
+/// The base of relative paths, which the reader resolves.
 const ROOT: &str = "SRCROOT";
 
-/// The log of a campaign.
+/// Returns the log of a campaign.
 pub(crate) fn log(
     findings: &[Finding],
     coverage: Option<(&Coverage, Duration)>,
@@ -48,12 +48,12 @@ pub(crate) fn log(
     whole(findings, is_clear, Some(notices), Some(properties), root)
 }
 
-/// The log of a hunt that had nothing to hunt in.
+/// Returns the log of a hunt that had nothing to hunt in.
 pub(crate) fn nothing(why: &str, failed: bool, root: &Path) -> String {
     whole(&[], !failed, Some(notices(clean(why), std::iter::empty())), None, root)
 }
 
-/// The log of a scan.
+/// Returns the log of a scan.
 pub(crate) fn scan(findings: &[Finding], verdict: &Verdict, elapsed: Duration, root: &Path) -> String {
     let gaps = verdict.gaps.iter().map(|gap| format!("not modelled: {}", clean(gap)));
     let mut properties = json!({
@@ -69,7 +69,7 @@ pub(crate) fn scan(findings: &[Finding], verdict: &Verdict, elapsed: Duration, r
     whole(findings, true, Some(notices(verdict.sentence(), gaps)), Some(properties), root)
 }
 
-/// What there is to say beside the results: a summary, and what limits it.
+/// Returns the notifications beside the results: a summary, and what limits it.
 fn notices(summary: String, limits: impl Iterator<Item = String>) -> Vec<Value> {
     let notice = |level: &str, text: String| json!({ "level": level, "message": { "text": text } });
     std::iter::once(notice("note", summary)).chain(limits.map(|line| notice("warning", line))).collect()
@@ -174,7 +174,7 @@ fn result(finding: &Finding, paths: &Paths<'_>) -> Value {
     result
 }
 
-/// What else is known of it; of what is only suspected there is no execution to tell of.
+/// Returns its other properties; a suspected race has none that come from an execution.
 fn properties(finding: &Finding) -> Value {
     let notes: Vec<String> = finding.notes.iter().map(|note| clean(note)).collect();
     if !finding.was_executed() {
@@ -190,7 +190,7 @@ fn properties(finding: &Finding) -> Value {
     })
 }
 
-/// What a thread does at a place, in words.
+/// Returns what a thread does at a place, in words.
 fn label(site: &Site, threads: &Threads) -> String {
     let thread = threads.sentence(&site.thread);
     let mut text = match &site.waits_for {
@@ -205,7 +205,7 @@ fn label(site: &Site, threads: &Threads) -> String {
     text
 }
 
-/// The steps of each thread, numbered over all of them.
+/// Returns the steps of each thread, numbered over all of them.
 fn flows(finding: &Finding, threads: &Threads, paths: &Paths<'_>) -> Vec<Value> {
     let mut order: Vec<u32> = finding.steps.iter().map(|step| step.thread).collect();
     order.sort_unstable();
@@ -250,7 +250,7 @@ fn stack(site: &Site, threads: &Threads, paths: &Paths<'_>) -> Value {
     })
 }
 
-/// A place in a file, as far as it is known.
+/// Returns a place in a file, as far as it is known.
 fn physical(paths: &Paths<'_>, file: &str, line: u32, column: u32) -> Option<Value> {
     let mut place = json!({ "artifactLocation": paths.artifact(file)? });
     if line > 0 {
@@ -283,7 +283,7 @@ impl Paths<'_> {
     }
 }
 
-/// A path as part of an address: what means something else there is written by its code.
+/// Returns a path as part of a URI, with reserved characters escaped.
 fn encode(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for byte in path.bytes() {

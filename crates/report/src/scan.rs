@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// What is said.
+/// The verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
     /// There is no race.
@@ -22,12 +22,12 @@ pub enum Word {
     Unknown,
 }
 
-/// Who says it.
+/// The tier that decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
     /// Pointers, locks and threads.
     A,
-    /// The same for each way through the program.
+    /// The same for each path through the program.
     B,
     /// An execution.
     C,
@@ -46,21 +46,21 @@ impl Tier {
     }
 }
 
-/// The result.
+/// The result of a scan.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// What is said.
+    /// The verdict.
     pub word: Word,
     /// Which tier decided; absent if the verdict is `unknown`.
     pub tier: Option<Tier>,
-    /// Why.
+    /// The reason.
     pub why: String,
     /// The race.
     pub finding: Option<Finding>,
 }
 
 impl Verdict {
-    /// A verdict without a finding.
+    /// Returns a verdict without a finding.
     #[must_use]
     pub fn new(word: Word, tier: Option<Tier>, why: String) -> Self {
         Self { word, tier, why, finding: None }
@@ -70,20 +70,20 @@ impl Verdict {
 /// Candidates that are shown to people.
 const SHOWN: usize = 10;
 
-/// What is printed besides the verdict.
+/// The results besides the verdict.
 pub struct Results<'a> {
     /// The analysis of the code.
     pub report: &'a Report,
-    /// What is said in the end.
+    /// The final verdict.
     pub verdict: &'a Verdict,
-    /// The pairs of the analysis, as findings that nothing has shown.
+    /// The pairs of the analysis, as unconfirmed findings.
     pub suspected: Vec<Finding>,
-    /// Whether the last line is that of the competition on software verification.
+    /// True if the last line is that of the competition on software verification.
     pub is_task: bool,
 }
 
 impl<W: Write> Reporter<W> {
-    /// Writes all that a scan has to say; the last thing to be written.
+    /// Writes all results of a scan, which is the last thing to write.
     ///
     /// # Errors
     /// When writing fails.
@@ -103,11 +103,11 @@ impl<W: Write> Reporter<W> {
                     self.write(&format!("{json}\n"))?;
                 }
             }
-            // What is proved or shown leaves nothing to suspect.
+            // After a proof or a race, no pair is suspected.
             _ if verdict.word != Word::Unknown => {}
             Format::Human => self.write(&open(report))?,
             Format::Short | Format::Github | Format::Sarif | Format::Junit => {
-                // Accesses of the same lines are one thing to the reader.
+                // Readers do not distinguish accesses on the same lines.
                 let mut known = BTreeSet::new();
                 for finding in suspected.iter().filter(|finding| known.insert(finding.id.clone())) {
                     self.finding(finding)?;
@@ -139,10 +139,10 @@ impl<W: Write> Reporter<W> {
     }
 }
 
-/// What keeps the program from being proved, for people: the most convincing pairs, and what is not modelled.
+/// Returns what keeps the program from being proved, for people: the most convincing pairs, and what is not modelled.
 fn open(report: &Report) -> String {
     let mut text = String::new();
-    // Of all that is about the same memory the most convincing is enough.
+    // One pair for each piece of memory is enough, the most convincing one.
     let mut memory = BTreeSet::new();
     let mut shown = 0;
     for pair in report.pairs.iter().filter(|pair| memory.insert(pair.memory)).take(SHOWN) {
@@ -153,7 +153,7 @@ fn open(report: &Report) -> String {
         let (pairs, memory) = (report.suspected - shown, report.memory.saturating_sub(SHOWN));
         let _ = writeln!(text, "... and {pairs} more, about {memory} other pieces of memory");
     }
-    // The same thing at many places is said once.
+    // Report a gap that occurs at many places once.
     let mut kinds: BTreeMap<&str, Vec<&Gap>> = BTreeMap::new();
     for gap in &report.gaps {
         kinds.entry(&gap.what).or_default().push(gap);
@@ -191,7 +191,7 @@ fn calls(side: &Side) -> Vec<serde_json::Value> {
     side.calls.iter().map(frame).collect()
 }
 
-/// The locks that are held, and those that may be.
+/// Returns the locks that are held, and those that may be.
 fn locks(side: &Side) -> String {
     let quoted = |names: &[String]| format!("`{}`", names.join("`, `"));
     match (&side.locks[..], &side.may_hold[..]) {
@@ -202,7 +202,7 @@ fn locks(side: &Side) -> String {
     }
 }
 
-/// A suspected pair, for people.
+/// Returns a suspected pair, for people.
 fn suspicion(pair: &Pair) -> String {
     let mut text = format!("suspected: data race on `{}`\n", pair.what);
     for side in &pair.sides {
@@ -215,7 +215,7 @@ fn suspicion(pair: &Pair) -> String {
     }
     let _ = writeln!(text, "  = {}", pair.parallel);
     if pair.sure {
-        text += "  = nothing that is known of the code speaks against it\n";
+        text += " = nothing known about the code speaks against it\n";
     }
     if pair.alike > 1 {
         let _ = writeln!(text, "  = one of {} pairs of accesses to the same memory", pair.alike);
@@ -223,7 +223,7 @@ fn suspicion(pair: &Pair) -> String {
     text
 }
 
-/// What an access does.
+/// Returns what an access does.
 #[must_use]
 pub fn access(side: &Side) -> &'static str {
     match (side.write, side.atomic) {
@@ -234,7 +234,7 @@ pub fn access(side: &Side) -> &'static str {
     }
 }
 
-/// The first gap of an analysis, or else its first pair: what keeps it from a proof.
+/// Returns the first gap of an analysis, or else its first pair: what keeps it from a proof.
 #[must_use]
 pub fn obstacle(report: &Report) -> String {
     match (report.gaps.first(), report.pairs.first()) {
@@ -246,7 +246,7 @@ pub fn obstacle(report: &Report) -> String {
     }
 }
 
-/// Why a program is free of races by its code.
+/// Returns why the code has no race.
 #[must_use]
 pub fn proof(threads: usize) -> String {
     match threads {
@@ -255,7 +255,7 @@ pub fn proof(threads: usize) -> String {
     }
 }
 
-/// The time was up before the code had been looked at.
+/// Returns what to say if the time was up before the code was analysed.
 #[must_use]
 pub fn no_time() -> (String, String) {
     let what = "the program as a whole: the time was up before its code had been looked at".to_owned();
@@ -263,44 +263,44 @@ pub fn no_time() -> (String, String) {
     (what, why)
 }
 
-/// What executions have said, after what keeps the code from a proof.
+/// Returns the result of executions, after what rules out a proof from the code.
 #[must_use]
 pub fn executed(obstacle: &str, executions: u64, no_proof: Option<&str>) -> String {
-    let why = no_proof.map_or_else(String::new, |why| format!(", which is no proof: {why}"));
+    let why = no_proof.map_or_else(String::new, |why| format!(", which is not a proof: {why}"));
     format!("{obstacle}; {executions} executions showed no race{why}")
 }
 
-/// A race that an execution has shown.
+/// Returns the reason for `race`: an execution has shown it.
 #[must_use]
 pub fn shown(message: &str) -> String {
     format!("{message}, shown by an execution that can be replayed")
 }
 
-/// All executions, and none with a race.
+/// Returns the reason for a proof by all executions.
 #[must_use]
 pub fn exhausted(guarantee: &str, executions: u64) -> String {
     format!("{guarantee}: {executions} executions, none with a race")
 }
 
-/// The program could not be executed.
+/// Returns the reason if the program could not be executed.
 #[must_use]
 pub fn not_executed(obstacle: &str, why: &str) -> String {
     format!("{obstacle}; the program could not be executed: {why}")
 }
 
-/// Why executions cannot prove anything about a program that calls functions which are described by code.
+/// Returns why executions prove nothing about a program that calls functions described by code.
 #[must_use]
 pub fn described_by_code() -> String {
     "it calls library functions whose accesses executions do not see".to_owned()
 }
 
-/// What is not modelled where an option changes what the linker makes of symbols.
+/// Returns the gap that results from a linker option which changes the meaning of symbols.
 #[must_use]
 pub fn changes_symbols(option: &str) -> String {
-    format!("`{option}`, which tells the linker what symbols mean")
+    format!("`{option}`, which changes the meaning of symbols for the linker")
 }
 
-/// The message of a pair that nothing has shown.
+/// Returns the message of a suspected pair.
 #[must_use]
 pub fn suspected(name: &str) -> String {
     format!("suspected data race on `{name}`")

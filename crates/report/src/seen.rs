@@ -1,14 +1,14 @@
-//! What of a program is instrumented.
+//! Which parts of a program are instrumented.
 
 use crate::messages;
 use crate::text::{clean, count};
 use racehunter_finding::Gap;
 use racehunter_symbols::{Effect, Instrumentation};
 
-/// The libraries whose functions have models, each by itself.
+/// The libraries whose functions have models.
 const MODELLED: [&str; 7] = ["libc.so", "libm.so", "libpthread.so", "libdl.so", "librt.so", "libgcc_s.so", "ld-linux"];
 
-/// What is seen of a program, and what is not.
+/// Returns a description of what is seen of a program, and what is not.
 #[must_use]
 pub fn seen(program: &Instrumentation) -> String {
     let mut out = match program.has_symbols {
@@ -30,7 +30,7 @@ pub fn seen(program: &Instrumentation) -> String {
     let others = program.libraries.iter().filter(|name| !MODELLED.iter().any(|known| name.starts_with(known)));
     list(
         "libraries",
-        others.map(|name| format!("{name}: what of it is called, and is not known, is named by a hunt")).collect(),
+        others.map(|name| format!("{name}: a hunt names the unknown functions that it calls there")).collect(),
     );
     out
 }

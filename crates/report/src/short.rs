@@ -8,7 +8,7 @@ use crate::text::{clean, count};
 
 /// `src/queue.c:43:9: error: data race on `q->count`, also src/drain.c:18:12 [data-race] [7f3a]`
 ///
-/// Editors read it as they read what compilers write: after the place comes `error:` or `warning:`, and nothing else.
+/// Editors read it like compiler output: only `error:` or `warning:` comes after the place.
 pub(crate) fn finding(finding: &Finding) -> String {
     let place = finding.sites.first().map_or_else(|| "??".to_owned(), place);
     let mut others: Vec<String> = finding.sites.iter().skip(1).map(self::place).collect();
@@ -25,7 +25,7 @@ pub(crate) fn finding(finding: &Finding) -> String {
     )
 }
 
-/// How serious it is: shown again each time, seen once, or of no interest.
+/// Returns how serious it is: confirmed, seen once, or suppressed.
 pub(crate) fn severity(finding: &Finding) -> &'static str {
     match (&finding.suppressed, finding.confirmed) {
         (Some(_), _) => "suppressed",
@@ -34,7 +34,7 @@ pub(crate) fn severity(finding: &Finding) -> &'static str {
     }
 }
 
-/// The place of a site, as precise as it is known.
+/// Returns the place of a site, as precise as it is known.
 pub(crate) fn place(site: &Site) -> String {
     location(&site.file, site.line, site.column).unwrap_or_else(|| clean(&site.function))
 }
@@ -50,7 +50,7 @@ pub(crate) fn location(file: &str, line: u32, column: u32) -> Option<String> {
     }
 }
 
-/// One line about the campaign.
+/// Returns one line about the campaign.
 pub(crate) fn summary(coverage: &Coverage, told: Told) -> String {
     let note = |what: &Uncontrolled| if what.what.is_unseen() { "unseen" } else { "uncontrolled" };
     let outside = coverage.uncontrolled.iter().map(|what| format!("note[{}]: {}\n", note(what), sentence(what)));
@@ -59,13 +59,13 @@ pub(crate) fn summary(coverage: &Coverage, told: Told) -> String {
     format!("{outside}summary: {}; {}{unclear}\n", found(told), explored(coverage, told))
 }
 
-/// What is not under control, where, and what that means.
+/// Returns what is not under control, where, and what that means.
 pub(crate) fn sentence(what: &Uncontrolled) -> String {
     let place = location(&what.file, what.line, 0);
     messages::uncontrolled(&what.what, &clean(&what.detail), place.as_deref())
 }
 
-/// Everything that was not seen, by name and place, in one line; nothing when all was seen.
+/// Returns everything that was not seen, by name and place, in one line; nothing if all was seen.
 pub(crate) fn not_seen(coverage: &Coverage) -> Option<String> {
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     for unseen in coverage.uncontrolled.iter().filter(|what| what.what.is_unseen()) {
@@ -98,12 +98,12 @@ pub(crate) fn found(told: Told) -> String {
     found
 }
 
-/// Why finding nothing means nothing, if so.
+/// Returns why the absence of findings means nothing, if that is the case.
 pub(crate) fn unclear(coverage: &Coverage) -> Option<String> {
     (!coverage.unclear.is_empty()).then(|| clean(&coverage.unclear.join("; ")))
 }
 
-/// What was explored, with the word that it deserves.
+/// Returns what was explored, as "proved" or "explored".
 pub(crate) fn explored(coverage: &Coverage, told: Told) -> String {
     let word = if is_proof(coverage, told) { "proved" } else { "explored" };
     let is_unseen = coverage.finished && coverage.uncontrolled.iter().any(|what| what.what.is_unseen());
@@ -111,12 +111,12 @@ pub(crate) fn explored(coverage: &Coverage, told: Told) -> String {
     format!("{word} {}{unseen}", extent(coverage))
 }
 
-/// Nothing was found and nothing was left out. What is suppressed was found.
+/// Returns true if nothing was found and nothing was left out. A suppressed finding was found.
 pub(crate) fn is_proof(coverage: &Coverage, told: Told) -> bool {
     coverage.complete && coverage.unclear.is_empty() && told == Told::default()
 }
 
-/// The guarantee and the work it took.
+/// Returns the guarantee and the work it took.
 pub(crate) fn extent(coverage: &Coverage) -> String {
     let mut executions = count(coverage.executions, "execution");
     if coverage.left_out > 0 {

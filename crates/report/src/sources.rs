@@ -9,23 +9,23 @@ use racehunter_symbols::source;
 #[derive(Default)]
 pub(crate) struct Sources {
     root: PathBuf,
-    /// Copies, by the names of the files that they are of.
+    /// Copies of source files, by the names of the originals.
     copies: Vec<(String, PathBuf)>,
     files: HashMap<String, Option<Vec<String>>>,
 }
 
 impl Sources {
-    /// Relative names are below `root`.
+    /// Looks for relative names below `root`.
     pub(crate) fn below(root: PathBuf) -> Self {
         Self { root, ..Self::default() }
     }
 
-    /// Where a file cannot be read, its copy is.
+    /// Adds copies, which are used for files that cannot be read.
     pub(crate) fn add_copies(&mut self, copies: Vec<(String, PathBuf)>) {
         self.copies.extend(copies);
     }
 
-    /// A line of a file, counted from 1.
+    /// Returns a line of a file, counted from 1.
     pub(crate) fn line(&mut self, file: &str, line: u32) -> Option<&str> {
         let read = || {
             let is_of = |(name, _): &&(String, PathBuf)| {

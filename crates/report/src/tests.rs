@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::junit::{Ending, Test};
 use crate::text::{clean, count, pad};
 
-/// A test, and what was found in it. `width` is that of the longest name.
+/// Returns a test, with its findings. `width` is that of the longest name.
 #[must_use]
 pub fn line(test: &Test, width: usize) -> String {
     let word = match test.ending {
@@ -29,7 +29,7 @@ pub fn line(test: &Test, width: usize) -> String {
     out + "\n"
 }
 
-/// How many ended how.
+/// Returns how many tests ended in which way.
 #[must_use]
 pub fn summary(tests: &[Test], elapsed: Duration) -> String {
     let number = |is: fn(&Ending) -> bool| tests.iter().filter(|test| is(&test.ending)).count();

@@ -4,13 +4,13 @@ use racehunter_finding::Finding;
 use serde_json::Value;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns that the text takes on a terminal.
+/// Returns the number of columns that the text takes on a terminal.
 pub(crate) fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 
-/// The text without anything that could move the cursor: reports quote sources and output that we did not write.
-/// Tabs become four spaces.
+/// Returns the text without anything that could move the cursor, because reports quote foreign sources and output. Tabs
+/// become four spaces.
 #[must_use]
 pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -25,13 +25,13 @@ pub fn clean(text: &str) -> String {
     out
 }
 
-/// Letters without a shape of their own that change how those around them are shown: what is read would not be what is
-/// there.
+/// Returns true for invisible characters that change how their neighbours are displayed, so that the text reads
+/// differently.
 const fn reorders(letter: char) -> bool {
     matches!(letter, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// A finding in which every text is [`clean`].
+/// Returns a finding in which every text is [`clean`].
 ///
 /// # Panics
 /// Never: what was written can be read.
@@ -52,7 +52,7 @@ pub fn cleaned(finding: &Finding) -> Finding {
     clean.expect("a finding survives JSON")
 }
 
-/// At most `columns` of the text; what is cut off at the end is marked.
+/// Returns at most `columns` of the text; marks the place where it is cut off.
 pub(crate) fn shorten(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -72,7 +72,7 @@ pub(crate) fn shorten(text: &str, columns: usize) -> String {
     out
 }
 
-/// The text and spaces up to `columns`.
+/// Returns the text and spaces up to `columns`.
 pub(crate) fn pad(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }

@@ -1,4 +1,4 @@
-//! What threads are called in a report: `T1 worker`.
+//! The names of threads in a report: `T1 worker`.
 
 use racehunter_finding::Finding;
 use racehunter_symbols::shortened;
@@ -38,7 +38,7 @@ impl Threads {
         self.known.push((number, path.to_owned(), clean(&shortened(entry))));
     }
 
-    /// A number for a thread that is known by its path only: most programs create all their threads in `main`.
+    /// Guesses the number of a thread that is known only by its path: most programs create all their threads in `main`.
     fn guess(&self, path: &str) -> u32 {
         let is_free = |number: &u32| self.known.iter().all(|(used, _, _)| used != number);
         let by_path = match path.split_once('/') {
@@ -52,7 +52,7 @@ impl Threads {
         self.known.iter().find(|(_, known, _)| known == path).map(|(number, _, entry)| (*number, entry.as_str()))
     }
 
-    /// The number of a thread.
+    /// Returns the number of a thread.
     pub(crate) fn number(&self, path: &str) -> Option<u32> {
         self.find(path).map(|(number, _)| number)
     }

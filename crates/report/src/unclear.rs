@@ -1,10 +1,10 @@
-//! Why it means nothing that nothing was found, in words.
+//! Why the absence of findings means nothing, in words.
 
 use crate::messages;
 use crate::text::count;
 use racehunter_finding::{Failure, Limit, Unclear, Unfinished};
 
-/// One reason, in one line.
+/// Returns one reason, in one line.
 #[must_use]
 pub fn unclear(reason: &Unclear) -> String {
     match reason {
@@ -24,7 +24,7 @@ pub fn unclear(reason: &Unclear) -> String {
     }
 }
 
-/// What became of executions that did not complete: the limits, and the options that lift them.
+/// Returns why executions did not complete: the limits, and the options that raise them.
 fn unfinished(all: &[Unfinished]) -> String {
     all.iter().map(one).collect::<Vec<_>>().join("; ")
 }

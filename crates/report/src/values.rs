@@ -1,10 +1,10 @@
-//! What accesses read and wrote, in words.
+//! The values that accesses read and wrote, in words.
 
 use racehunter_finding::{Step, Value};
 
 use crate::text::clean;
 
-/// After what a step did: ` = 3`, or ` 2 -> 3` for an update. Empty when nothing is known.
+/// Returns the text after a step: ` = 3`, or ` 2 -> 3` for an update. Empty if nothing is known.
 pub(crate) fn brief(step: &Step) -> String {
     let Some(Value { before, after }) = &step.value else { return String::new() };
     match (before, after) {
@@ -14,7 +14,7 @@ pub(crate) fn brief(step: &Step) -> String {
     }
 }
 
-/// As [`brief`], with what a write replaced.
+/// As [`brief`], with the value that a write replaced.
 pub(crate) fn whole(step: &Step) -> String {
     let replaced = match &step.value {
         Some(Value { before: Some(before), after: Some(_) }) if !is_update(&step.what) => {
@@ -25,7 +25,7 @@ pub(crate) fn whole(step: &Step) -> String {
     brief(step) + &replaced
 }
 
-/// After the name of an access: ` of 3`, or ` from 2 to 3` for an update.
+/// Returns the text after the name of an access: ` of 3`, or ` from 2 to 3` for an update.
 pub(crate) fn of(access: &str, value: Option<&Value>) -> String {
     match value {
         Some(Value { before: Some(before), after: Some(after) }) if is_update(access) => {

@@ -1,4 +1,4 @@
-//! What a scan says about a program as a whole.
+//! The verdict of a scan about a whole program.
 
 use crate::text::{clean, count};
 use serde_json::json;
@@ -12,9 +12,9 @@ pub struct Verdict {
     pub word: &'static str,
     /// Which tier decided; absent if the verdict is `unknown`.
     pub tier: Option<&'static str>,
-    /// Why.
+    /// The reason.
     pub why: String,
-    /// Pairs of accesses that may be a race.
+    /// Number of pairs of accesses that may race.
     pub candidates: usize,
     /// What could not be modelled, one line each.
     pub gaps: Vec<String>,

@@ -1,8 +1,8 @@
 //! Witnesses of the competition on software verification, in their format 2: YAML that another tool can check.
 //!
-//! A race has the way of its execution: a segment for each place that a thread passes, in the order of the execution, and a
-//! last one with both accesses. A waypoint says only the line: that is where its first statement is, whatever else is there.
-//! A proof has no invariants to tell.
+//! The witness of a race is the path of its execution: a segment for each place that a thread passes, in execution
+//! order, and a last one with both accesses. A waypoint has only a line, and means the first statement on it. The
+//! witness of a proof has no invariants.
 
 use crate::scan::{Verdict, Word};
 use racehunter_finding::{Finding, Step};
@@ -22,7 +22,7 @@ pub struct Origin<'a> {
     pub digits: &'a str,
 }
 
-/// The witness of a verdict. An `unknown` verdict has no witness.
+/// Returns the witness of a verdict. An `unknown` verdict has no witness.
 #[must_use]
 pub fn witness(verdict: &Verdict, origin: &Origin<'_>) -> Option<String> {
     match (verdict.word, &verdict.finding) {
@@ -32,7 +32,7 @@ pub fn witness(verdict: &Verdict, origin: &Origin<'_>) -> Option<String> {
     }
 }
 
-/// What the witness is about, and where it comes from.
+/// Returns the metadata: what the witness is about, and where it comes from.
 fn metadata(origin: &Origin<'_>, version: &str) -> String {
     let hashes: Vec<(String, &str)> =
         origin.files.iter().map(|(file, hash)| (file.display().to_string(), &**hash)).collect();
@@ -60,13 +60,13 @@ fn metadata(origin: &Origin<'_>, version: &str) -> String {
     text
 }
 
-/// A random identifier, of random numbers in hexadecimal.
+/// Returns a random UUID, made of random hexadecimal digits.
 fn uuid(digits: &str) -> String {
     let part = |from: usize, to: usize| digits.get(from..to).unwrap_or_default();
     format!("{}-{}-4{}-a{}-{}", part(0, 8), part(8, 12), part(12, 15), part(15, 18), part(18, 30))
 }
 
-/// A string as YAML has it, and JSON too.
+/// Quotes a string for YAML, which is also valid JSON.
 fn quoted(text: &str) -> String {
     json!(text).to_string()
 }
@@ -77,13 +77,13 @@ fn correctness(metadata: &str) -> String {
 
 fn violation(metadata: &str, finding: &Finding, files: &[(PathBuf, String)]) -> String {
     let mut text = format!("- entry_type: \"violation_sequence\"\n{metadata}  content:\n");
-    // What stands for inputs and libraries is no part of the task.
+    // The sources that stand for inputs and libraries are not part of the task.
     let is_task = |file: &str| files.iter().any(|(known, _)| known.ends_with(file) || Path::new(file).ends_with(known));
-    // The thread that comes to its access first waits there for the other.
+    // The thread that reaches its access first waits there for the other.
     let first = finding.steps.iter().position(|step| step.culprit).unwrap_or(finding.steps.len());
     let waits = finding.steps.get(first).map(|step| step.thread);
     let is_before = |(at, step): &(usize, &Step)| !step.culprit && (*at < first || Some(step.thread) != waits);
-    // Two accesses of one statement are one passage: a line counts again only after the thread was elsewhere.
+    // Two accesses of one statement are one waypoint: a line counts again only after the thread was elsewhere.
     let mut latest: BTreeMap<u32, (&str, u32)> = BTreeMap::new();
     for (_, step) in finding.steps.iter().enumerate().filter(is_before) {
         if step.line == 0 || !is_task(&step.file) {

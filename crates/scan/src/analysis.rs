@@ -1,7 +1,7 @@
 //! The analysis as a whole: from a program to a [`Report`].
 //!
-//! [`analyse`] runs the stages in turn. It looks at the program up to three times, each time telling more paths apart, and stops as
-//! soon as nothing is left to suspect.
+//! [`analyse`] runs the stages in turn. It analyses the program up to three times, distinguishing more paths each time,
+//! and stops as soon as nothing is left to suspect.
 
 use crate::cfg::unwinding::Unwinding;
 use crate::determinism;
@@ -24,16 +24,16 @@ use crate::solver::invariants::Invariants;
 use crate::threads::groups::ThreadGroups;
 use crate::threads::parallel::ThreadTree;
 
-/// Paths to a point that are told apart, when it does not work without.
+/// Maximum number of paths to a point that are distinguished, once one path is not enough.
 const MOST_PATHS: usize = 8;
 
-/// The same, when values in memory tell them apart too.
+/// The same, if values in memory distinguish paths too.
 const MOST_PATHS_BY_CELLS: usize = 16;
 
-/// Instructions that are followed, again and again, before that is given up.
+/// Maximum number of instruction visits before the solver gives up.
 const MOST_STEPS: u64 = 5_000_000;
 
-/// Whether the linker gives a variable of this name an address, which may be that of another one.
+/// Returns true if the linker assigns the address of a variable of this name, which may be that of another one.
 fn is_made_by_the_linker(name: &str) -> bool {
     const MADE: [&str; 10] = [
         "end",
@@ -73,7 +73,7 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
         let what = format!("`{name}`, which the program defines and the compiler may call");
         gaps.0.insert(Gap { what, place: None });
     }
-    // Assembler outside of functions may define and join symbols.
+    // Assembler outside functions may define and alias symbols.
     if program.has_symbol(racehunter_ir::MODULE_ASSEMBLER) {
         let what = "assembler outside of functions".to_owned();
         gaps.0.insert(Gap { what, place: None });
@@ -121,7 +121,7 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
             groups: &groups,
             summaries: &summaries,
             recursive: &recursive,
-            // What is found at the first look is enough for many.
+            // The first pass needs no ranges for many programs.
             ranges: (most_paths > 1).then(|| ranges.get()).flatten(),
             sums: Vec::new(),
             cells: &cells,
@@ -134,7 +134,7 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
         };
         let solution = solver.run(&mut tree);
         if solver.steps_left == 0 && most_paths > 1 {
-            // What is known already is enough to say.
+            // What is known is enough for a verdict.
             break;
         }
         if solver.steps_left == 0 {
@@ -148,7 +148,7 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
             pairs: pairs(&points_to, &found),
             suspected: found.total,
             memory: found.alike.len(),
-            // An address that a backend does not look for is not worth a word for each.
+            // A backend that does not follow pointers would report every unknown address.
             gaps: gaps.0.into_iter().filter(|gap| backend.leaves_nothing_out() || gap.place.is_none()).collect(),
             threads: points_to.threads.len(),
             instances: points_to.instances.len(),
@@ -164,7 +164,7 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
     report
 }
 
-/// Where exceptions are caught. To throw one is taken for the end of the program, so control never comes there.
+/// Returns where exceptions are caught. Throwing one counts as the end of the program, so control never gets there.
 fn catches(points_to: &PointsTo<'_>) -> Vec<(InstanceId, u32)> {
     let instances = (0..).zip(&points_to.instances);
     let calls = instances.flat_map(|(index, instance)| instance.outside.iter().map(move |call| (index, call)));

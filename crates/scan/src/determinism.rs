@@ -1,8 +1,9 @@
-//! Whether the schedule alone decides what a program does, so that all schedules together show all that it can do (tier D).
+//! Whether the schedule alone decides what a program does, so that all schedules together show everything that it can
+//! do (tier D).
 //!
-//! Nothing is taken for granted: a function that is not known to do the same each time, a value that is not surely
-//! initialised, an address that is compared or computed with, a memory order that executions do not show. Each of them is a
-//! reason to claim nothing. Start at [`why_open`].
+//! The analysis is conservative: a function that is not known to behave the same each time, a value that may be
+//! uninitialised, an address that is compared or computed with, and a memory order that executions do not show are each
+//! a reason to claim nothing. Start at [`why_open`].
 
 use crate::models::Model;
 use crate::pointer::address::Base;
@@ -10,7 +11,7 @@ use crate::pointer::{InstanceId, MAIN, PointsTo};
 use crate::ranges::Initialised;
 use racehunter_ir::{CastOperator, Instruction, InstructionId, Operand, Operation, Order, Predicate, SymbolKind, Type};
 
-/// Functions that do the same each time, or of which the schedule says what they do.
+/// Functions that behave the same each time, or as the schedule says.
 const SAME: [&str; 32] = [
     "pthread_mutex_unlock",
     "pthread_mutex_destroy",
@@ -46,7 +47,7 @@ const SAME: [&str; 32] = [
     "__VERIFIER_atomic_end",
 ];
 
-/// The same for functions that may fail, as long as the program does not check whether they did.
+/// The same for functions that may fail, as long as the program does not check the result.
 const SAME_IF_UNASKED: [&str; 25] = [
     "pthread_mutex_lock",
     "pthread_spin_lock",
@@ -75,11 +76,11 @@ const SAME_IF_UNASKED: [&str; 25] = [
     "fprintf",
 ];
 
-/// Memory that is made, and may be null; and the one of them that is zero at first.
+/// Functions that allocate memory and may return null; the second one zeroes it.
 const MADE: [&str; 2] = ["malloc", "calloc"];
 const ZEROED: &str = "calloc";
 
-/// Functions of the compiler that do nothing, or compute.
+/// Compiler intrinsics that do nothing, or compute.
 const NOTHING: [&str; 7] = [
     "llvm.dbg.",
     "llvm.lifetime.",
@@ -90,7 +91,7 @@ const NOTHING: [&str; 7] = [
     "llvm.memset.",
 ];
 
-/// Why executions do not tell all that the program can do; nothing if they do.
+/// Returns why executions do not show everything that the program can do; nothing if they do.
 pub fn why_open(points_to: &PointsTo<'_>) -> Option<String> {
     let initialised = Initialised::of(points_to);
     points_to.instances.entries().find_map(|(id, instance)| {
@@ -102,7 +103,7 @@ pub fn why_open(points_to: &PointsTo<'_>) -> Option<String> {
     })
 }
 
-/// Whether the program waits for conditions: spurious wake-ups must be tried, too.
+/// Returns true if the program waits on condition variables: spurious wake-ups must then be tried too.
 pub fn waits(points_to: &PointsTo<'_>) -> bool {
     let mut names = points_to.instances.iter().flat_map(|instance| instance.outside.values().flatten());
     names.any(|name| matches!(points_to.models.of(name), Some(Model::Wait(_))))
@@ -161,7 +162,7 @@ impl Look<'_, '_> {
         }
     }
 
-    /// Whether a value leads to memory of some kind.
+    /// Returns true if a value points to memory of some kind.
     fn leads(&self, operand: &Operand, is_it: impl Fn(&Base) -> bool) -> bool {
         let addresses = self.points_to.operand(self.id, operand);
         addresses.iter().any(|(base, _)| {
@@ -170,12 +171,12 @@ impl Look<'_, '_> {
         })
     }
 
-    /// A load of what is surely initialised, by the program.
+    /// Checks a load: the program must definitely have initialised the memory.
     fn load(&self, address: &Operand, bytes: u64) -> Option<&'static str> {
         let value = self.points_to.operand(self.id, &Operand::Instruction(InstructionId(self.at)));
         let is_handle = |base| matches!(self.points_to.describe(base), Base::Handle(_) | Base::Outside(_));
-        // To wait for a thread that was never created is not allowed, and a handle has no other use that counts. The streams of
-        // the library are always there.
+        // Joining a thread that was never created is not allowed, and a handle has no other relevant use. The library's
+        // streams always exist.
         if !value.is_empty() && value.iter().all(|(base, _)| is_handle(base)) {
             return None;
         }
@@ -203,7 +204,8 @@ impl Look<'_, '_> {
         names.is_some_and(|names| names.iter().all(|name| name == ZEROED))
     }
 
-    /// Where memory is made, and whether it can be, is not the same each time.
+    /// Checks a comparison: the addresses of allocated memory, and whether an allocation succeeds, can differ each
+    /// time.
     fn compare(&self, predicate: Predicate, left: &Operand, right: &Operand) -> Option<&'static str> {
         let is_made = |base: &Base| !matches!(base, Base::Variable(_) | Base::Local(..));
         let is_number = |operand: &Operand| match operand {
@@ -234,7 +236,7 @@ impl Look<'_, '_> {
         (!names.into_iter().flatten().all(is_same)).then_some("it calls a function that may do another thing each time")
     }
 
-    /// A copy of what the program has initialised.
+    /// Returns true for a copy of variables, which the program has initialised.
     fn copies_variables(&self) -> bool {
         let is_variable = |base: &Base| matches!(base, Base::Variable(_));
         self.instruction.operands.get(2).is_some_and(|from| !self.leads(from, |base| !is_variable(base)))

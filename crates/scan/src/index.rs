@@ -1,19 +1,19 @@
-//! Typed indices: a list that is indexed by the identity of its elements, so that no list is ever asked with a number that belongs to
-//! another one.
+//! Typed indices: a list that is indexed by the identity of its elements, so that an index of one list cannot be used
+//! for another.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 
-/// The position of something in a list of its kind.
+/// The position of an element in a list of its kind.
 pub trait Id: Copy + Eq {
-    /// The identity of the element at a position.
+    /// Returns the identity of the element at a position.
     fn at(position: usize) -> Self;
 
-    /// The position.
+    /// Returns the position.
     fn position(self) -> usize;
 }
 
-/// Makes tuple structs of a number identities.
+/// Turns tuple structs of a number into identities.
 macro_rules! ids {
     ($($name:ty),+) => {$(
         impl $crate::index::Id for $name {
@@ -37,23 +37,23 @@ pub struct IndexVec<I, T> {
 }
 
 impl<I: Id, T> IndexVec<I, T> {
-    /// Adds an element; its identity.
+    /// Adds an element; returns its identity.
     pub fn push(&mut self, element: T) -> I {
         self.list.push(element);
         I::at(self.list.len() - 1)
     }
 
-    /// All identities.
+    /// Returns all identities.
     pub fn ids(&self) -> impl Iterator<Item = I> + use<I, T> {
         (0..self.list.len()).map(I::at)
     }
 
-    /// All elements with their identities.
+    /// Returns all elements with their identities.
     pub fn entries(&self) -> impl Iterator<Item = (I, &T)> {
         self.list.iter().enumerate().map(|(position, element)| (I::at(position), element))
     }
 
-    /// A list of the same length that has something for each element.
+    /// Returns a list of the same length with a value for each element.
     pub fn map<U>(&self, change: impl FnMut(&T) -> U) -> IndexVec<I, U> {
         self.list.iter().map(change).collect()
     }

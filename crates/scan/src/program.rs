@@ -31,11 +31,11 @@ pub enum Entity {
 /// A variable and where its description is.
 #[derive(Clone, Debug)]
 pub struct Variable {
-    /// ValueName.
+    /// Its name.
     pub name: String,
     /// Position of the module that describes it best: the one that defines it, if there is one.
     pub module: usize,
-    /// Its symbol there.
+    /// Its symbol in that module.
     pub symbol: ir::SymbolId,
 }
 
@@ -105,7 +105,7 @@ impl Program {
         program
     }
 
-    /// Another name for a variable or function may be used in a module that was looked at before the one that gives it.
+    /// Resolves aliases, which a module may use before the one that defines them was linked.
     fn resolve_aliases(&mut self) {
         let mut aliases: FxHashMap<&str, (Entity, i64)> = FxHashMap::default();
         for (module, table) in self.modules.iter().zip(&self.entities) {
@@ -132,14 +132,14 @@ impl Program {
         }
     }
 
-    /// Whether functions have something to do when they are left otherwise than by returning.
+    /// Returns true if functions have cleanup code for exits other than returning.
     pub fn has_cleanups(&self) -> bool {
         let mut instructions =
             self.modules.iter().flat_map(|module| &module.functions).flat_map(|one| &one.instructions);
         instructions.any(|instruction| matches!(instruction.operation, ir::Operation::LandingPad))
     }
 
-    /// Names of the variables that the program uses and that no module of it defines.
+    /// Returns the names of the variables that the program uses but does not define.
     pub fn variables_elsewhere(&self) -> impl Iterator<Item = &str> {
         let symbols = || self.modules.iter().flat_map(|module| &module.symbols);
         let is_here = |symbol: &&ir::Symbol| match symbol.kind {
@@ -156,7 +156,7 @@ impl Program {
         Entity::Variable(self.variables.push(Variable { name: name.to_owned(), module, symbol }))
     }
 
-    /// What each symbol of a module stands for.
+    /// Returns the entity of each symbol of a module.
     fn table(
         &mut self,
         index: usize,
@@ -208,45 +208,45 @@ impl Program {
         table
     }
 
-    /// What a symbol of a module stands for, and how many bytes further.
+    /// Returns the entity of a symbol of a module, and an offset in bytes.
     pub fn entity(&self, module: usize, symbol: ir::SymbolId) -> &(Entity, i64) {
         &self.entities[module][symbol.0 as usize]
     }
 
-    /// A function, and the position of its module.
+    /// Returns a function, and the position of its module.
     pub fn function(&self, function: FunctionId) -> (&ir::Function, usize) {
         let (module, position) = self.functions[function];
         (&self.modules[module].functions[position], module)
     }
 
-    /// All functions.
+    /// Returns all functions.
     pub fn functions(&self) -> impl Iterator<Item = FunctionId> + use<> {
         self.functions.ids()
     }
 
-    /// ValueName of a function for the linker.
+    /// Returns the linker name of a function.
     pub fn function_name(&self, function: FunctionId) -> &str {
         let (code, module) = self.function(function);
         self.modules[module].function_name(code)
     }
 
-    /// A variable.
+    /// Returns a variable.
     pub fn variable_of(&self, variable: VariableId) -> &Variable {
         &self.variables[variable]
     }
 
-    /// All variables.
+    /// Returns all variables.
     pub fn variables(&self) -> impl Iterator<Item = VariableId> + use<> {
         self.variables.ids()
     }
 
-    /// What a variable is.
+    /// Returns the symbol kind of a variable.
     pub fn variable_kind(&self, variable: VariableId) -> &ir::SymbolKind {
         let described = self.variable_of(variable);
         &self.modules[described.module].symbols[described.symbol.0 as usize].kind
     }
 
-    /// What is known about a variable: never changes, one for each thread.
+    /// Returns whether a variable is constant, and whether it is thread-local.
     pub fn variable_flags(&self, variable: VariableId) -> (bool, bool) {
         match *self.variable_kind(variable) {
             ir::SymbolKind::Variable { constant, thread_local, .. } => (constant, thread_local),
@@ -254,15 +254,15 @@ impl Program {
         }
     }
 
-    /// Functions that run before `main`, in their order; none if that is not known, or there are some that run after it. Those
-    /// of the same priority run in the order of the modules, which is the one in which they are linked.
+    /// Returns the functions that run before `main`, in order; nothing if the order is unknown, or if some run after
+    /// it. Functions of the same priority run in the order of the modules, which is the link order.
     pub fn constructors(&self) -> Option<Vec<FunctionId>> {
         let named = |name: &'static str| {
             self.modules.iter().enumerate().filter_map(move |(index, module)| {
                 module.symbols.iter().find(|symbol| symbol.name == name).map(|symbol| (index, symbol))
             })
         };
-        // The loader also runs what is in its own sections; in which order is not known here.
+        // The loader also runs the contents of its own sections, in an order that is not known here.
         if named("llvm.global_dtors").next().is_some() || self.has_symbol(ir::ENTRY_SECTION) {
             return None;
         }
@@ -270,7 +270,7 @@ impl Program {
         for (module, list) in named("llvm.global_ctors") {
             let ir::SymbolKind::Variable { pointers, numbers: Some(numbers), .. } = &list.kind else { return None };
             for pointer in pointers {
-                // A priority, the function, and data that only the linker looks at.
+                // A priority, the function, and data for the linker only.
                 if pointer.at % CONSTRUCTOR_BYTES != 8 {
                     continue;
                 }
@@ -284,8 +284,8 @@ impl Program {
         Some(found.into_iter().map(|(.., function)| function).collect())
     }
 
-    /// Functions of the program that the compiler may call where the code does not: it makes calls of library functions of
-    /// intrinsics (`llvm.memcpy`, `llvm.floor`) and of arithmetic that the processor does not have.
+    /// Returns functions of the program that the compiler may call implicitly: it turns intrinsics (`llvm.memcpy`,
+    /// `llvm.floor`), and arithmetic that the processor lacks, into calls of library functions.
     pub fn called_by_the_compiler(&self) -> impl Iterator<Item = &str> {
         let intrinsics: FxHashSet<&str> = (self.modules.iter().flat_map(|module| &module.symbols))
             .filter_map(|symbol| symbol.name.strip_prefix("llvm.")?.split('.').next())
@@ -299,24 +299,24 @@ impl Program {
         self.modules[module].symbol(code.symbol).is_some_and(|symbol| symbol.linkage == ir::Linkage::Internal)
     }
 
-    /// Whether a module has a symbol of this name.
+    /// Returns true if a module has a symbol of this name.
     pub fn has_symbol(&self, name: &str) -> bool {
         self.modules.iter().any(|module| module.symbols.iter().any(|symbol| symbol.name == name))
     }
 
-    /// A function of this name that is visible to the linker.
+    /// Returns a function of this name that is visible to the linker.
     pub fn find(&self, name: &str) -> Option<FunctionId> {
         self.functions().find(|&function| self.function_name(function) == name)
     }
 
-    /// The number that executions of the program know an instruction by: modules are numbered one after the other.
+    /// Returns the number by which executions know an instruction: modules are numbered one after the other.
     pub fn site(&self, function: FunctionId, instruction: u32) -> Option<u32> {
         let (code, module) = self.function(function);
         let site = code.instructions.get(instruction as usize)?.site?;
         self.modules[..module].iter().try_fold(site, |site, earlier| site.checked_add(earlier.site_count))
     }
 
-    /// Where an instruction comes from.
+    /// Returns the place of an instruction in the source.
     pub fn place(&self, function: FunctionId, instruction: u32) -> SourceLocation {
         let (code, module) = self.function(function);
         let module = &self.modules[module];
@@ -338,7 +338,7 @@ impl Program {
     }
 }
 
-/// Whether a function of this name may be what one of these intrinsics, or arithmetic, becomes.
+/// Returns true if one of these intrinsics, or arithmetic, may become a call of this function.
 fn is_called_for(name: &str, intrinsics: &FxHashSet<&str>) -> bool {
     /// Functions whose intrinsics have other names.
     const OTHERS: [(&str, &str); 5] =
@@ -351,7 +351,7 @@ fn is_called_for(name: &str, intrinsics: &FxHashSet<&str>) -> bool {
             || rest.starts_with("sync_")
             || (!rest.contains('_') && TYPES.iter().any(|ty| stem.ends_with(ty)));
     }
-    // Functions for `float` and `long double` have a letter more.
+    // Functions for `float` and `long double` have an additional letter.
     let plain = name.strip_suffix(['f', 'l']).unwrap_or(name);
     [name, plain].iter().any(|name| {
         // A remainder is an instruction.

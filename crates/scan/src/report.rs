@@ -1,21 +1,21 @@
-//! What an analysis says: gaps, pairs that may be a race, and the report that has both.
+//! The results of an analysis: gaps, pairs that may race, and the report that contains both.
 //!
-//! Wording for people is the business of other crates; here are the facts that they word. Start at [`Report`].
+//! Other crates put these facts into words. Start at [`Report`].
 
 use crate::pointer::{InstanceId, PointsTo};
 use crate::program::SourceLocation;
 use std::collections::BTreeSet;
 
-/// Something that could not be modelled. A program that has any is not called free of races.
+/// Something that could not be modelled. A program with gaps is never called race-free.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Gap {
     /// What it is.
     pub what: String,
-    /// Where it is, if it is at one place.
+    /// Its place, if there is one.
     pub place: Option<SourceLocation>,
 }
 
-/// All gaps that were met.
+/// All gaps.
 #[derive(Clone, Debug, Default)]
 pub struct Gaps(pub(crate) BTreeSet<Gap>);
 
@@ -30,74 +30,74 @@ impl Gaps {
 /// One side of a pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Side {
-    /// Where.
+    /// Its place.
     pub place: SourceLocation,
-    /// Whether it writes.
+    /// True if it writes.
     pub write: bool,
-    /// Whether it is atomic.
+    /// True if it is atomic.
     pub atomic: bool,
-    /// The function that its thread begins with.
+    /// The entry function of its thread.
     pub thread: String,
-    /// Functions from the thread's first to the one of the access.
+    /// The functions from the thread's entry to that of the access.
     pub stack: Vec<String>,
-    /// Where each of them calls the next, and, last, the access.
+    /// The call sites between them, followed by the access.
     pub calls: Vec<SourceLocation>,
     /// Locks that are held.
     pub locks: Vec<String>,
-    /// Others that may be held.
+    /// Other locks that may be held.
     pub may_hold: Vec<String>,
-    /// Whether it is an instruction of the program, and not a library that accesses memory.
+    /// True if it is an instruction of the program rather than an access by a library.
     pub is_instruction: bool,
-    /// The number that executions know the instruction by, if they hear of it.
+    /// The number by which executions know the instruction, if it is instrumented.
     pub site: Option<u32>,
 }
 
-/// Two accesses that may be a race.
+/// Two accesses that may race.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pair {
-    /// What they touch.
+    /// The memory that they touch.
     pub what: String,
-    /// Both.
+    /// Both accesses.
     pub sides: [Side; 2],
     /// Why they may happen at the same time.
     pub parallel: String,
-    /// Whether nothing that is known speaks against it.
+    /// True if nothing known speaks against it.
     pub sure: bool,
-    /// How many pairs there are about the same memory, this one included.
+    /// The number of pairs on the same memory, including this one.
     pub alike: usize,
-    /// Number of that memory, in no particular order.
+    /// The number of that memory, in no particular order.
     pub memory: usize,
-    /// The element of an array that one of them touches, where the other may touch any.
+    /// The array element that one of them touches, if the other may touch any.
     pub element: Option<i64>,
 }
 
-/// What the analysis found out.
+/// The results of the analysis.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Pairs that nothing keeps apart, the most convincing first; if there are very many, not all of them.
+    /// Pairs that nothing excludes, the most convincing first; not all of them if there are very many.
     pub pairs: Vec<Pair>,
-    /// How many there are; a million may be more.
+    /// The number of such pairs; a million means at least a million.
     pub suspected: usize,
-    /// How many pieces of memory they are about: variables, fields, arrays, what is allocated at a place.
+    /// The number of pieces of memory involved: variables, fields, arrays, allocation sites.
     pub memory: usize,
-    /// What could not be modelled.
+    /// Everything that could not be modelled.
     pub gaps: Vec<Gap>,
-    /// Threads, by the places that create them, the main thread included.
+    /// Threads, by the places that create them, including the main thread.
     pub threads: usize,
     /// Instances of functions, by call site.
     pub instances: usize,
-    /// Whether functions were looked at once in each thread only, because there are too many call sites.
+    /// True if functions were analysed only once per thread, because there are too many call sites.
     pub merged: bool,
-    /// Whether paths to the same point were told apart.
+    /// True if paths to the same point were distinguished.
     pub by_paths: bool,
-    /// Why executions do not show all that it can do; nothing if they do, once all schedules were run.
+    /// Why executions do not show everything that it can do; nothing if running all schedules would.
     pub open: Option<String>,
-    /// Whether it waits for conditions, so that there can be wake-ups for no reason.
+    /// True if it waits on condition variables, so that spurious wake-ups can occur.
     pub waits: bool,
 }
 
 impl Report {
-    /// Whether the program is proved to have no race.
+    /// Returns true if the program is proved to have no race.
     pub fn is_race_free(&self) -> bool {
         self.pairs.is_empty() && self.gaps.is_empty()
     }

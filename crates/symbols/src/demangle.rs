@@ -2,8 +2,8 @@
 
 use cpp_demangle::{DemangleOptions, Symbol};
 
-/// The readable form of a linker name: without parameters and return types, which make C++ names unreadable in a
-/// report and add nothing to a name that is shown with its file and line.
+/// Returns the readable form of a linker name: without parameters and return types, which make C++ names unreadable in
+/// a report and add nothing to a name that is shown with its file and line.
 pub fn demangle(name: &str) -> String {
     if is_rust(name)
         && let Ok(rust) = rustc_demangle::try_demangle(name)
@@ -19,10 +19,10 @@ pub fn demangle(name: &str) -> String {
     demangled.map_or_else(|| name.to_owned(), |text| tidy(&text))
 }
 
-/// Names that compilers make up, in words. Threads often start with a lambda, so these are seen.
+/// Rewrites names that compilers generate. Threads often start in a lambda, so users see these.
 fn tidy(demangled: &str) -> String {
     let text = demangled.strip_suffix(" const").unwrap_or(demangled).replace("_GLOBAL__N_1", "(anonymous namespace)");
-    // Which version of a library a name refers to does not matter.
+    // The version of a library does not matter.
     let text = text.replace("[abi:cxx11]", "");
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_str();
@@ -35,7 +35,7 @@ fn tidy(demangled: &str) -> String {
     out + rest
 }
 
-/// Place and length of the first lambda: `$_0` of clang, `{lambda(int)#1}` of the standard scheme.
+/// Returns the position and length of the first lambda: `$_0` of clang, `{lambda(int)#1}` of the standard scheme.
 fn first_lambda(text: &str) -> Option<(usize, usize)> {
     let numbered = text.find("$_").map(|start| {
         let digits = text[start + 2..].bytes().take_while(u8::is_ascii_digit).count();
@@ -48,7 +48,7 @@ fn first_lambda(text: &str) -> Option<(usize, usize)> {
     numbered.into_iter().chain(braced).min()
 }
 
-/// The older Rust scheme looks like a C++ name; only the hash at its end distinguishes it.
+/// Returns true for the older Rust scheme, which looks like a C++ name; only the hash at its end distinguishes it.
 fn is_rust(name: &str) -> bool {
     let hashed = || name.strip_suffix('E').and_then(|name| name.get(name.len().checked_sub(19)?..));
     name.starts_with("_R") || hashed().is_some_and(|end| end.starts_with("17h"))

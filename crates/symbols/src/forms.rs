@@ -1,4 +1,4 @@
-//! What a value means: from the bytes of a variable to a value of its type.
+//! From the bytes of a variable to a value of its type.
 
 use gimli::{Dwarf, Reader as _};
 
@@ -6,16 +6,16 @@ use crate::image::Bytes;
 use crate::types::{Member, TypeWalk, is_reserved, is_transparent, size_of};
 use crate::variables::{Place, Units, reference};
 
-/// How the bytes of a value are to be read.
+/// How to read the bytes of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// A number that can be negative.
+    /// A signed number.
     Signed,
-    /// A number that cannot.
+    /// An unsigned number.
     Unsigned,
     /// `true` or `false`.
     Boolean,
-    /// A letter.
+    /// A character.
     Character,
     /// A number in floating point.
     Float,
@@ -23,43 +23,42 @@ pub enum Form {
     Pointer,
     /// One of these names, or a combination of them.
     Enumeration(Vec<(i64, String)>),
-    /// Letters, up to a zero.
+    /// Characters, up to a zero.
     Text,
     /// Several values, such as the members of a structure, the elements of an array, and bit fields.
     Parts(Vec<Part>),
-    /// Nothing that has a value.
+    /// Something without a value.
     Other,
 }
 
 /// One of several values in the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Its name; empty for elements.
+    /// Its name; empty for array elements.
     pub name: String,
-    /// Where it begins; the lowest bit of the first byte is 0.
+    /// Its first bit; the lowest bit of the first byte is 0.
     pub first_bit: u64,
-    /// How long it is.
+    /// Its length.
     pub bits: u64,
-    /// How it is read.
+    /// How to read it.
     pub form: Form,
 }
 
-/// Types nest; damaged debug information nests forever.
+/// Maximum nesting of types; damaged debug information can nest for ever.
 const DEEPEST: u32 = 64;
 
-/// Limits on the parts of a value and on their nesting; a value with more is not shown anyway. Damaged debug
+/// Maximum number of parts of a value and of their nesting; larger values are not shown anyway. Damaged debug
 /// information could have any number.
 const MOST_PARTS: usize = 16;
 const NESTED: u32 = 6;
 
 impl TypeWalk<'_> {
-    /// How the bytes at `offset` of a value of the type are read; `None` if debug information does not say.
+    /// Returns how to read the bytes at `offset` of a value of the type; `None` if debug information does not say.
     pub(crate) fn form(&self, type_place: Place, offset: u64) -> Option<Form> {
         self.form_of(type_place, offset, self.size, 0)
     }
 
-    /// Like [`TypeWalk::form`], where all that is known of the offset is that it is 0 if these are all bytes of the
-    /// value.
+    /// As [`TypeWalk::form`], if the offset is known to be 0 only when the access covers the whole value.
     pub(crate) fn form_from_start(&self, type_place: Place) -> Option<Form> {
         if size_of(self.units, type_place, 0)? == self.size {
             return self.form(type_place, 0).filter(|form| *form != Form::Other);
@@ -68,8 +67,8 @@ impl TypeWalk<'_> {
         self.is_text(type_place).then_some(Form::Text)
     }
 
-    /// How a bit field is read by an access to these bytes at an address. Nothing unless it is clear that the access begins
-    /// where the row of bit fields does.
+    /// Returns how an access to these bytes reads a bit field. Returns nothing unless the access clearly begins where
+    /// the row of bit fields does.
     pub(crate) fn form_of_bits(&self, structure: Place, name: &str, address: u64) -> Option<Form> {
         let members = self.members(structure);
         let at = members.iter().position(|member| member.name == name)?;
@@ -124,7 +123,7 @@ impl TypeWalk<'_> {
         }
         let mut parts = Vec::new();
         for member in touched() {
-            // Users do not know the internals of a library type; nothing can be said about a part.
+            // Users do not know the internals of a library type, so say nothing about a part.
             if is_reserved(&member.name) || member.offset < offset || member.end() > end {
                 return Some(Form::Other);
             }
@@ -143,7 +142,7 @@ impl TypeWalk<'_> {
             }
         }
         if let [only] = &mut parts[..] {
-            // It has given its name to all of the bytes.
+            // Its name stands for all of the bytes.
             only.name.clear();
         }
         Some(if parts.is_empty() || parts.len() > MOST_PARTS { Form::Other } else { Form::Parts(parts) })
@@ -162,7 +161,7 @@ impl TypeWalk<'_> {
         Some(Form::Parts((0..size / each).map(part).collect()))
     }
 
-    /// Whether it is a letter or an array of them.
+    /// Returns true for a character or an array of them.
     fn is_text(&self, mut place: Place) -> bool {
         for _ in 0..DEEPEST {
             let Some(entry) = self.units.entry(place) else { return false };
@@ -183,7 +182,7 @@ impl TypeWalk<'_> {
     }
 }
 
-/// How values of a type without parts are read; `None` if debug information does not say.
+/// Returns how to read values of a type without parts; `None` if debug information does not say.
 fn form(units: &Units, dwarf: &Dwarf<Bytes>, mut place: Place) -> Option<Form> {
     for _ in 0..DEEPEST {
         let entry = units.entry(place)?;
@@ -198,7 +197,7 @@ fn form(units: &Units, dwarf: &Dwarf<Bytes>, mut place: Place) -> Option<Form> {
                     gimli::DW_ATE_boolean => Form::Boolean,
                     gimli::DW_ATE_float => Form::Float,
                     gimli::DW_ATE_signed_char | gimli::DW_ATE_UTF => Form::Character,
-                    // Bytes are numbers more often than letters.
+                    // Bytes are numbers more often than characters.
                     gimli::DW_ATE_unsigned_char => Form::Unsigned,
                     gimli::DW_ATE_address => Form::Pointer,
                     _ => Form::Other,

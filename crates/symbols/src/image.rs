@@ -15,10 +15,10 @@ use crate::paths::Paths;
 use crate::variables::Variables;
 use crate::{DataSymbol, SymbolsError};
 
-/// How DWARF is read. Shared ownership instead of borrowing, so that an [`Image`] owns all it needs.
+/// The reader of DWARF. Shared ownership instead of borrowing, so that an [`Image`] owns all it needs.
 pub(crate) type Bytes = EndianArcSlice<LittleEndian>;
 
-/// The section with the descriptions of what is not seen.
+/// The section with the descriptions of calls that are not seen.
 const UNSEEN: &str = "rh_unseen";
 
 /// One executable or shared library. Addresses are those of the file, before loading.
@@ -29,9 +29,9 @@ pub(crate) struct Image {
     functions: Vec<Named>,
     objects: Vec<Named>,
     thread_locals: Vec<Named>,
-    /// What the compiler plugin has noted about calls that are not seen, and where that is loaded.
+    /// The plugin's descriptions of calls that are not seen, and the load address of this section.
     unseen: (u64, Vec<u8>),
-    /// The addresses that are loaded: the first, and the one after the last.
+    /// The first loaded address, and the one after the last.
     pub(crate) first: u64,
     pub(crate) end: u64,
 }
@@ -76,7 +76,7 @@ impl Image {
         })
     }
 
-    /// The description of something that is not seen, at an offset of its section.
+    /// Returns the description at an offset of that section.
     pub(crate) fn unseen(&self, offset: u64) -> Option<(u8, String)> {
         let bytes = self.unseen.1.get(usize::try_from(offset).ok()?..)?;
         let (&effect, name) = bytes.split_first()?;
@@ -84,25 +84,25 @@ impl Image {
         Some((effect, String::from_utf8_lossy(name).into_owned()))
     }
 
-    /// The offset of an address in the section of these descriptions.
+    /// Returns the offset of an address in that section.
     pub(crate) fn offset_in_unseen(&self, address: u64) -> Option<u64> {
         address.checked_sub(self.unseen.0).filter(|&offset| offset < self.unseen.1.len() as u64)
     }
 
-    /// Whether it has a function of this name.
+    /// Returns true if it has a function of this name.
     pub(crate) fn has_function(&self, name: &str) -> bool {
         self.functions.iter().any(|function| function.name == name)
     }
 
-    /// The frames at a code address, innermost first; none when nothing is known.
+    /// Returns the frames at a code address, innermost first; empty if nothing is known.
     pub(crate) fn frames(&self, address: u64, paths: &Paths) -> Vec<Frame> {
         let mut frames = self.frames_by_lines(address, paths);
         let entry = nearest(&self.functions, address);
         match (frames.last_mut(), entry) {
-            // A line without a function: code that the compiler made outside any function of the source.
+            // A line without a function: code that the compiler generated outside any function of the source.
             (Some(outermost), None) if outermost.function.is_empty() => outermost.function.push_str("??"),
             (Some(outermost), Some(entry)) => {
-                // Some compilers leave the scopes of a function to the linker's name of it.
+                // Some compilers record the scopes of a function only in its linker name.
                 let is_scoped = entry.name.starts_with("_Z") && !entry.name.contains('.');
                 if outermost.function.is_empty() || (is_scoped && !outermost.function.contains("::")) {
                     outermost.function = demangle(&entry.name);
@@ -120,7 +120,7 @@ impl Image {
         let Some(lines) = &self.lines else { return Vec::new() };
         let Ok(mut found) = lines.find_frames(address).skip_all_loads() else { return Vec::new() };
         let mut frames = Vec::new();
-        // A broken entry ends the walk; what came before it is still true.
+        // A broken entry ends the walk; earlier entries are still valid.
         while let Ok(Some(frame)) = found.next() {
             let location = frame.location.as_ref();
             let number = |field: Option<u32>| field.unwrap_or(0);
@@ -138,7 +138,7 @@ impl Image {
         frames
     }
 
-    /// The variable at a data address of which `size` bytes are meant.
+    /// Returns the variable at a data address, for an access of `size` bytes.
     pub(crate) fn data_symbol(&self, address: u64, size: u64, paths: &Paths) -> Option<DataSymbol> {
         let variables = self.variables.get_or_init(|| Variables::index(&self.dwarf));
         match variables.at(&self.dwarf, address, size, false, paths) {
@@ -147,18 +147,18 @@ impl Image {
         }
     }
 
-    /// Where global variables are.
+    /// Returns where global variables are.
     pub(crate) fn globals(&self) -> impl Iterator<Item = std::ops::Range<u64>> + '_ {
         self.objects.iter().map(|object| object.address..object.address.saturating_add(object.size))
     }
 
-    /// How the value of an expression in a function is read.
+    /// Returns how to read the value of an expression in a function.
     pub(crate) fn form_of_expression(&self, function: (&str, u32), expression: &str, at: (u64, u64)) -> Option<Form> {
         let variables = self.variables.get_or_init(|| Variables::index(&self.dwarf));
         variables.form_of_expression(&self.dwarf, function, expression, at)
     }
 
-    /// The part at an offset of what an expression in a function points to, in a block of such values.
+    /// Returns the part at an offset of what an expression in a function points to, in a block of such values.
     pub(crate) fn part_of_expression(
         &self,
         function: (&str, u32),
@@ -169,26 +169,26 @@ impl Image {
         variables.part_of_expression(&self.dwarf, function, expression, at)
     }
 
-    /// Whether an expression in a function is an array.
+    /// Returns true if an expression in a function is an array.
     pub(crate) fn is_array(&self, function: (&str, u32), expression: &str) -> bool {
         let variables = self.variables.get_or_init(|| Variables::index(&self.dwarf));
         variables.is_array(&self.dwarf, function, expression)
     }
 
-    /// The size of the elements that an expression chooses from.
+    /// Returns the size of the elements that an expression selects from.
     pub(crate) fn element_size(&self, function: (&str, u32), expression: &str) -> Option<u64> {
         let variables = self.variables.get_or_init(|| Variables::index(&self.dwarf));
         variables.element_size(&self.dwarf, function, expression)
     }
 
-    /// The thread-local variable at an offset into the file's block of thread-local memory.
+    /// Returns the thread-local variable at an offset into the file's block of thread-local memory.
     pub(crate) fn thread_local(&self, offset: u64, size: u64, paths: &Paths) -> Option<DataSymbol> {
         let variables = self.variables.get_or_init(|| Variables::index(&self.dwarf));
         variables.at(&self.dwarf, offset, size, true, paths).or_else(|| from_table(&self.thread_locals, offset, true))
     }
 }
 
-/// The symbols of one kind by address: of the full table, or of the dynamic one in a stripped file.
+/// Returns the symbols of one kind by address: of the full table, or of the dynamic one in a stripped file.
 fn named(file: &object::File<'_>, kind: SymbolKind) -> Vec<Named> {
     let of = |symbols: object::SymbolIterator<'_, '_>| -> Vec<Named> {
         symbols
@@ -207,14 +207,14 @@ fn named(file: &object::File<'_>, kind: SymbolKind) -> Vec<Named> {
     symbols
 }
 
-/// The symbol whose memory holds the address. Assembly code often has no size; then the nearest symbol below counts.
+/// Returns the symbol that contains the address. Assembly code often has no size; then the nearest symbol below counts.
 fn nearest(symbols: &[Named], address: u64) -> Option<&Named> {
     let after = symbols.partition_point(|symbol| symbol.address <= address);
     let symbol = symbols.get(after.checked_sub(1)?)?;
     (symbol.size == 0 || address - symbol.address < symbol.size).then_some(symbol)
 }
 
-/// Some compilers leave the namespaces of a variable to the linker's name of it.
+/// Adds the namespaces of a variable, which some compilers record only in its linker name.
 fn qualified(mut symbol: DataSymbol, entry: Option<&Named>) -> DataSymbol {
     let Some(entry) = entry.filter(|entry| entry.name.starts_with("_Z")) else { return symbol };
     let full = demangle(&entry.name);

@@ -10,30 +10,30 @@ use object::{Endianness, Object as _, ObjectSection as _};
 
 use crate::SymbolsError;
 
-/// Sections that only RaceHunter's compiler wrapper and runtime make. Any of them is proof enough.
+/// Sections that only RaceHunter's compiler wrapper and runtime create. Any of them is proof enough.
 const MARKS: [&str; 3] = [".note.racehunter", "rh_sites", ".rh_ir"];
 
-/// What [`inspect()`] saw.
+/// The result of [`inspect()`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binary {
     /// The file.
     pub path: PathBuf,
-    /// Whether it can be hunted, and if not, why.
+    /// Its kind: whether it can be hunted, or why not.
     pub kind: Kind,
     /// It has DWARF line information.
     pub debug_info: bool,
-    /// The same for the same binary: its build id, or a hash of the file if it has none.
+    /// Its build id, or a hash of the file if it has none; the same for the same binary.
     pub identity: String,
 }
 
-/// The kinds of files that users hand to us.
+/// The kinds of files that users give us.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A program that was compiled for RaceHunter.
     Instrumented,
     /// A program that was not.
     Uninstrumented,
-    /// A statically linked program: the runtime could not take the place of the C library's functions.
+    /// A statically linked program: the runtime cannot replace the C library's functions.
     Static,
     /// An object file, not yet linked.
     Object,
@@ -41,18 +41,18 @@ pub enum Kind {
     Library,
     /// A program for another machine, named in words.
     Foreign(String),
-    /// No ELF file at all: a script, a source file, ...
+    /// Not an ELF file: a script, a source file, ...
     NotElf,
 }
 
 impl Binary {
-    /// True when it can be run under control.
+    /// Returns true if it can be run under control.
     #[must_use]
     pub fn is_huntable(&self) -> bool {
         self.kind == Kind::Instrumented
     }
 
-    /// What the user can do about it, if anything.
+    /// Returns what the user can do about it, if anything.
     #[must_use]
     pub fn help(&self) -> Option<&'static str> {
         match self.kind {
@@ -71,7 +71,7 @@ impl Binary {
     }
 }
 
-/// One line about the file, in the user's terms.
+/// Describes the file in one line.
 impl fmt::Display for Binary {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
@@ -90,11 +90,11 @@ impl fmt::Display for Binary {
 /// Inspects the file without running it.
 ///
 /// # Errors
-/// When it cannot be read, or when it starts like a program but is damaged. Everything else, such as a script or a
+/// If it cannot be read, or if it starts like a program but is damaged. Everything else, such as a script or a
 /// program for another machine, is a [`Kind`].
 pub fn inspect(path: &Path) -> Result<Binary, SymbolsError> {
     let data = read(path)?;
-    // Only if it is needed: large programs take longer to hash than to run.
+    // Only on demand: large programs take longer to hash than to run.
     let hash = || hexadecimal(&content_hash(&data).to_be_bytes());
     let other = |kind: Kind| Binary { path: path.to_path_buf(), kind, debug_info: false, identity: hash() };
     if !data.starts_with(&elf::ELFMAG) {
@@ -113,7 +113,7 @@ pub fn inspect(path: &Path) -> Result<Binary, SymbolsError> {
     })
 }
 
-/// Reads a file whole. A mapping would be cheaper but is not safe against the file being rebuilt meanwhile.
+/// Reads a whole file. Mapping it would be cheaper, but is not safe if the file is rebuilt in the meantime.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, SymbolsError> {
     fs::read(path).map_err(|source| SymbolsError::Read { path: path.to_path_buf(), source })
 }
@@ -127,7 +127,7 @@ fn kind(file: &ElfFile64<'_, Endianness>) -> Kind {
     match header.e_type.get(endian) {
         elf::ET_REL => Kind::Object,
         elf::ET_DYN if !has_interpreter && !says_program(file) => Kind::Library,
-        // Said first: instrumenting a static program would not help.
+        // Checked first: instrumenting a static program would not help.
         elf::ET_DYN | elf::ET_EXEC if !has_interpreter => Kind::Static,
         elf::ET_DYN | elf::ET_EXEC if !instrumented => Kind::Uninstrumented,
         elf::ET_DYN | elf::ET_EXEC => Kind::Instrumented,
@@ -135,7 +135,7 @@ fn kind(file: &ElfFile64<'_, Endianness>) -> Kind {
     }
 }
 
-/// A static position-independent program differs from a library by a flag only.
+/// Returns true for a static position-independent program, which only a flag distinguishes from a library.
 fn says_program(file: &ElfFile64<'_, Endianness>) -> bool {
     let endian = file.endian();
     file.elf_program_headers()
@@ -147,7 +147,7 @@ fn says_program(file: &ElfFile64<'_, Endianness>) -> bool {
         })
 }
 
-/// The machine of an ELF header, if it is not the supported one.
+/// Returns the machine of an ELF header, if it is not the supported one.
 fn foreign_machine(data: &[u8]) -> Option<String> {
     let bits = data.get(4).copied().unwrap_or(0);
     let machine = u16::from_le_bytes([*data.get(18)?, *data.get(19)?]);
@@ -163,7 +163,7 @@ fn foreign_machine(data: &[u8]) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// FNV-1a: no protection against malice, but enough to distinguish one build from the next.
+/// Returns an FNV-1a hash: no protection against malice, but enough to distinguish builds.
 fn content_hash(data: &[u8]) -> u64 {
     data.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }

@@ -1,8 +1,8 @@
-//! What of a program is instrumented: known from the file, without running it.
+//! Which parts of a program are instrumented, from the file alone.
 //!
 //! Every instrumented function begins with the same eight bytes, and every call or piece of assembler that
-//! instrumentation cannot see into has a description in a separate section. That holds for any linker: a build system
-//! may bypass the wrapper, and nothing is lost.
+//! instrumentation cannot see into has a description in a separate section. This works with any linker, even if a build
+//! system bypasses the wrapper.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,7 +17,8 @@ use crate::image::Image;
 use crate::inspect::read;
 use crate::paths::Paths;
 
-/// What the compiler driver and the compiler add to every program, and what runs before or after the program's own code.
+/// Functions that the compiler and its driver add to every program, and code that runs before or after the program's
+/// own.
 const OF_THE_COMPILER: [&str; 13] = [
     "_start",
     "_init",
@@ -34,25 +35,25 @@ const OF_THE_COMPILER: [&str; 13] = [
     "__rh_constructor",
 ];
 
-/// What of a program is instrumented, and what is not.
+/// Which parts of a program are instrumented, and which are not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Instrumentation {
-    /// The number of functions that are instrumented.
+    /// The number of instrumented functions.
     pub functions: usize,
-    /// Those that are not, with the file they are from as far as that is known, by name.
+    /// The names of the other functions, with their files if known.
     pub plain: Vec<(String, String)>,
-    /// What instrumented code calls or contains, and nothing is known about: what it can hide, and its name.
+    /// Unknown code that instrumented code calls or contains: what it can hide, and its name.
     pub gaps: Vec<(Effect, String)>,
     /// The shared libraries that it is linked with.
     pub libraries: Vec<String>,
-    /// It has a symbol table. Without one, functions without instrumentation cannot be identified.
+    /// It has a symbol table, which is needed to identify uninstrumented functions.
     pub has_symbols: bool,
 }
 
-/// Inspects an instrumented program or shared library. What the archive of the runtime defines is not the program's.
+/// Inspects an instrumented program or shared library. Functions of the runtime's archive do not count.
 ///
 /// # Errors
-/// When one of the files cannot be read, or is damaged.
+/// If one of the files cannot be read, or is damaged.
 pub fn instrumentation(path: &Path, runtime: &Path) -> Result<Instrumentation, SymbolsError> {
     let data = read(path)?;
     let damaged = |error: object::Error| SymbolsError::Damaged { path: path.to_path_buf(), reason: error.to_string() };
@@ -67,7 +68,7 @@ pub fn instrumentation(path: &Path, runtime: &Path) -> Result<Instrumentation, S
     let image = Image::load(path)?;
     let paths = Paths::new(std::env::current_dir().unwrap_or_default());
     let mut plain = BTreeSet::new();
-    // One function may have several names; it is counted once.
+    // A function may have several names, but counts once.
     let mut counted = BTreeSet::new();
     for symbol in file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.is_definition()) {
         let Ok(name) = symbol.name() else { continue };
@@ -90,12 +91,12 @@ pub fn instrumentation(path: &Path, runtime: &Path) -> Result<Instrumentation, S
     Ok(result)
 }
 
-/// What the compiler plugin has described, without what has a model.
+/// Returns the plugin's descriptions, except those of modelled functions.
 fn gaps(file: &object::File<'_>) -> Vec<(Effect, String)> {
     let section = file.section_by_name(SECTION);
     let bytes = section.as_ref().and_then(|section| section.data().ok()).unwrap_or_default();
     let mut gaps = BTreeSet::new();
-    // A description is a number and a name; between those of two modules there may be padding.
+    // A description is a number and a name; there may be padding between modules.
     let mut rest = bytes;
     while let Some((&number, after)) = rest.split_first() {
         rest = after;
@@ -109,7 +110,7 @@ fn gaps(file: &object::File<'_>) -> Vec<(Effect, String)> {
     gaps.into_iter().filter_map(|(effect, name)| Some((Effect::from_byte(effect)?, name))).collect()
 }
 
-/// The shared libraries that the dynamic linker is asked for.
+/// Returns the shared libraries that the program is linked with.
 fn libraries(data: &[u8]) -> Vec<String> {
     use object::Endianness;
     use object::read::elf::{Dyn as _, ElfFile64, FileHeader as _};
@@ -127,7 +128,7 @@ fn libraries(data: &[u8]) -> Vec<String> {
     needed().unwrap_or_default()
 }
 
-/// The functions of an archive.
+/// Returns the functions of an archive.
 fn defined_in(archive: &Path) -> Result<BTreeSet<String>, SymbolsError> {
     let data = read(archive)?;
     let damaged =

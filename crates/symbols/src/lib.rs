@@ -6,9 +6,9 @@
 //! [`inspect()`] checks a file before it runs and says in words why it cannot be hunted; [`instrumentation()`] says
 //! which parts of it are seen.
 //!
-//! The crate reads ELF and DWARF, nothing else: it knows no events, no processes and no findings beyond the plain
-//! [`Frame`] type. Debug information is input and may be damaged or missing; then answers get poorer, never wrong on
-//! purpose, and nothing panics. Start at [`Symbols`]; [`source`] can be read on its own.
+//! The crate reads only ELF and DWARF: it knows no events, no processes and no findings beyond the plain [`Frame`]
+//! type. Debug information is input and may be damaged or missing; answers are then less detailed, but nothing panics.
+//! Start at [`Symbols`]; [`source`] can be read on its own.
 #![forbid(unsafe_code)]
 
 mod demangle;

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-/// Namespaces that libraries put in for their own versions. Users never write them.
+/// Inline namespaces of library versions. Users never write them.
 const INLINE: [&str; 6] = ["__cxx11::", "__1::", "__2::", "_V2::", "__n4861::", "__cxx1998::"];
 
-/// A name without what makes those of C++ long and says little where file and line stand beside it: template arguments, inline
-/// namespaces of libraries, and tags such as `[abi:cxx11]`.
+/// Returns a name without the parts that make C++ names long and add little beside file and line: template arguments,
+/// inline namespaces of libraries, and tags such as `[abi:cxx11]`.
 #[must_use]
 pub fn shortened(name: &str) -> Cow<'_, str> {
-    // In Rust, what is in angle brackets may be all that a name has: `<Queue as Drop>::drop`.
+    // In Rust, the angle brackets may contain the whole name: `<Queue as Drop>::drop`.
     let is_rust = name.starts_with('<') || name.contains(" as ") || name.contains("::<impl ");
     if is_rust || !name.contains(['<', '[', '_']) {
         return Cow::Borrowed(name);
@@ -27,7 +27,7 @@ pub fn shortened(name: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The name without what is in angle brackets. Those of operators are no brackets.
+/// Returns the name without the contents of angle brackets. Operators such as `<` do not count as brackets.
 fn without_arguments(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut rest = name;
@@ -55,7 +55,7 @@ fn without_arguments(name: &str) -> String {
 /// Operators with angle brackets in their names, the longest first.
 const OPERATORS: [&str; 8] = ["<=>", "<<=", ">>=", "<<", ">>", "<=", ">=", "<"];
 
-/// How long the brackets are that a text begins with.
+/// Returns the length of the brackets at the start of a text.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     let mut before = ' ';

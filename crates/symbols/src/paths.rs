@@ -8,19 +8,19 @@ use rustc_hash::FxHashMap;
 /// The working directory as Bazel records it, wherever it compiles.
 const ANY_WORKING: &str = "/proc/self/cwd";
 
-/// Shortens the names that the compiler recorded; remembers them, because each is asked for many times.
+/// Shortens the names that the compiler recorded, and caches them, because each is needed many times.
 pub(crate) struct Paths {
     working: PathBuf,
     known: RefCell<FxHashMap<String, String>>,
 }
 
 impl Paths {
-    /// Names below `working` become relative to it.
+    /// Creates a table in which names below `working` become relative to it.
     pub(crate) fn new(working: PathBuf) -> Self {
         Self { working, known: RefCell::default() }
     }
 
-    /// The name to show for `recorded`.
+    /// Returns the name to show for `recorded`.
     pub(crate) fn shown(&self, recorded: &str) -> String {
         if let Some(known) = self.known.borrow().get(recorded) {
             return known.clone();
@@ -41,7 +41,8 @@ impl Paths {
     }
 }
 
-/// `a/./b/../c` as `a/c`. With symbolic links the two can differ, so a name that exists only in its long form stays.
+/// Converts `a/./b/../c` to `a/c`. With symbolic links the two can differ, so a name that exists only in its long form
+/// stays.
 fn without_detours(path: &Path) -> PathBuf {
     let mut tidy = PathBuf::new();
     for component in path.components() {

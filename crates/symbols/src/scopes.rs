@@ -1,4 +1,4 @@
-//! The type of an expression of the source, by the variables that its function can see.
+//! The type of a source expression, by the variables that its function can see.
 
 use gimli::{Dwarf, Reader as _};
 use rustc_hash::FxHashMap;
@@ -10,7 +10,7 @@ use crate::variables::{Located, Place, Units, reference};
 /// Where the functions of a program are described, by their names without scopes.
 pub(crate) type Functions = FxHashMap<String, Vec<(u64, Place)>>;
 
-/// Finds out types of expressions.
+/// Determines types of expressions.
 pub(crate) struct Scope<'a> {
     pub(crate) units: &'a Units,
     pub(crate) dwarf: &'a Dwarf<Bytes>,
@@ -20,17 +20,17 @@ pub(crate) struct Scope<'a> {
 
 /// A step from a value to a part of it.
 enum Part<'t> {
-    /// `.name` and `->name`: a pointer is followed if there is one.
+    /// `.name` and `->name`: follows a pointer if there is one.
     Member(&'t str),
     /// `[...]`
     Element,
 }
 
-/// What an expression is.
+/// The kind of an expression.
 pub(crate) enum Typed<'t> {
     /// A value of this type.
     Whole(Place),
-    /// The member of this name of the structure, which has some bits only.
+    /// The bit field of this name in the structure.
     Bits(Place, &'t str),
 }
 
@@ -46,7 +46,7 @@ impl Scope<'_> {
         Some(Typed::Bits(self.plain(self.pointee(structure).unwrap_or(structure)), member))
     }
 
-    /// The type of `expression`, a chain such as `q->items[i].next` or `*p`, on a line of a function.
+    /// Returns the type of `expression`, a chain such as `q->items[i].next` or `*p`, on a line of a function.
     pub(crate) fn type_of(&self, function: &str, line: u32, expression: &str) -> Option<Place> {
         let (stars, chain) = stars(expression);
         let (name, parts) = parse(chain)?;
@@ -60,7 +60,8 @@ impl Scope<'_> {
         (0..stars).try_fold(place, |place, _| self.pointee(place))
     }
 
-    /// The type of the elements that an expression chooses from, when it follows a pointer to them, and none after that.
+    /// Returns the type of the elements that an expression selects from, if it follows a pointer to them and none after
+    /// that.
     pub(crate) fn chosen_from(&self, function: &str, line: u32, expression: &str) -> Option<Place> {
         let open = expression.rfind('[')?;
         if expression[open..].contains("->") || expression.starts_with('*') {
@@ -69,7 +70,8 @@ impl Scope<'_> {
         self.pointee(self.type_of(function, line, &expression[..open])?)
     }
 
-    /// The type of the variable that a function knows by this name: its own, a member of its object, or a global.
+    /// Returns the type of the variable that a function knows by this name: its own, a member of its object, or a
+    /// global.
     fn variable(&self, function: &str, line: u32, name: &str) -> Option<Place> {
         let function = self.function(function, line);
         let own = function.and_then(|function| self.local(function, name));
@@ -80,14 +82,15 @@ impl Scope<'_> {
         own.or_else(of_object).or_else(|| self.global(name))
     }
 
-    /// The description of a function that holds a line: the last one of its name that begins before it.
+    /// Returns the description of a function that holds a line: the last one of its name that begins before it.
     fn function(&self, name: &str, line: u32) -> Option<Place> {
         let candidates = self.functions.get(simple_name(name))?;
         let before = candidates.iter().filter(|(begins, _)| *begins <= u64::from(line));
         before.max_by_key(|(begins, _)| *begins).map(|(_, place)| *place)
     }
 
-    /// The type of a variable or parameter of a function. None when it has several of that name and different types.
+    /// Returns the type of a variable or parameter of a function. Returns nothing if several of that name have
+    /// different types.
     fn local(&self, function: Place, wanted: &str) -> Option<Place> {
         let unit = self.units.unit(self.dwarf, function)?;
         let mut cursor = unit.entries_at_offset(function.offset).ok()?;
@@ -115,7 +118,7 @@ impl Scope<'_> {
         let simple = simple_name(wanted);
         let mut places = self.globals.iter().map(|variable| variable.place);
         let place = places.find(|place| self.name(*place).as_deref() == Some(simple))?;
-        // A variable in parts appears several times.
+        // A variable in parts occurs several times.
         if places.any(|other| other != place && self.name(other).as_deref() == Some(simple)) {
             return None;
         }
@@ -134,7 +137,7 @@ impl Scope<'_> {
         name(self.units, self.dwarf, place)
     }
 
-    /// What a pointer or reference points to.
+    /// Returns what a pointer or reference points to.
     fn pointee(&self, place: Place) -> Option<Place> {
         let place = self.plain(place);
         let entry = self.units.entry(place)?;
@@ -146,7 +149,7 @@ impl Scope<'_> {
         Some(self.plain(to))
     }
 
-    /// The elements of an array, or what a pointer to its first element points to.
+    /// Returns the elements of an array, or what a pointer to its first element points to.
     fn element(&self, place: Place) -> Option<Place> {
         let place = self.plain(place);
         let entry = self.units.entry(place)?;
@@ -165,7 +168,7 @@ impl Scope<'_> {
         walk.member_named(self.plain(structure), name, 0).map(|place| self.plain(place))
     }
 
-    /// The type without qualifiers and other names for it.
+    /// Returns the type without qualifiers and other names for it.
     fn plain(&self, mut place: Place) -> Place {
         for _ in 0..64 {
             let Some(entry) = self.units.entry(place).filter(|entry| is_transparent(entry.tag())) else { break };
@@ -176,7 +179,7 @@ impl Scope<'_> {
     }
 }
 
-/// The name of what a DIE describes, which may be at its declaration.
+/// Returns the name of what a DIE describes, which may be in its declaration.
 pub(crate) fn name(units: &Units, dwarf: &Dwarf<Bytes>, mut place: Place) -> Option<String> {
     for _ in 0..4 {
         let entry = units.entry(place)?;
@@ -189,14 +192,14 @@ pub(crate) fn name(units: &Units, dwarf: &Dwarf<Bytes>, mut place: Place) -> Opt
     None
 }
 
-/// A function's or variable's name without scopes, template arguments and parameters.
+/// Returns a function's or variable's name without scopes, template arguments and parameters.
 fn simple_name(name: &str) -> &str {
     let end = name.find(['(', '<']).unwrap_or(name.len());
     let name = &name[..end];
     name.rsplit("::").next().unwrap_or(name)
 }
 
-/// How often an expression dereferences a pointer by stars, and the operand of the stars.
+/// Returns the number of leading stars of an expression, and their operand.
 fn stars(expression: &str) -> (usize, &str) {
     let chain = expression.trim_start_matches('*');
     let stars = expression.len() - chain.len();
@@ -204,7 +207,7 @@ fn stars(expression: &str) -> (usize, &str) {
     (stars, inner.filter(|inner| !inner.contains(['(', ')'])).unwrap_or(chain))
 }
 
-/// Takes a chain apart. None when there is anything else in it, such as a call.
+/// Splits a chain into its parts. Returns nothing if it contains anything else, such as a call.
 fn parse(chain: &str) -> Option<(&str, Vec<Part<'_>>)> {
     let word = |text: &str| {
         let is_part = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':';

@@ -13,34 +13,34 @@ use crate::paths::Paths;
 use crate::source::{self, Access};
 use crate::{Binary, SymbolsError, inspect};
 
-/// Bytes of code around an address in which a line is looked for.
+/// Bytes of code around an address that are searched for a line.
 const NEARBY: u64 = 256;
 
-/// A variable, or the part of one that an address means.
+/// A variable, or the part of it at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataSymbol {
     /// As the source would write it, with the path to the field as far as debug information gives it: `queue.count`,
-    /// `table[3].next`. Without debug information, the name of the variable, and `+` the offset into it.
+    /// `table[3].next`. Without debug information, the name of the variable, `+` and the offset into it.
     pub name: String,
     /// Bytes from the start of the variable.
     pub offset: u64,
     /// Size of the whole variable.
     pub size: u64,
-    /// Each thread has its own.
+    /// True if each thread has its own.
     pub thread_local: bool,
     /// File that declares the variable, empty when unknown.
     pub file: String,
     /// Line of the declaration, 0 when unknown.
     pub line: u32,
-    /// How the value there is read, as far as debug information says.
+    /// How to read the value there, if debug information says so.
     pub form: Option<Form>,
 }
 
-/// What is known about the addresses of one program.
+/// Symbols and debug information of one program.
 ///
-/// Debug information is parsed once, on first use, and every answer is remembered, so that asking for each line of a
-/// long log is cheap. Addresses inside the executable are relative to its load address; all others are those of the
-/// running process, see [`Symbols::add_module`].
+/// Debug information is parsed once, on first use, and every answer is cached, so that looking up each line of a long
+/// log is cheap. Addresses inside the executable are relative to its load address; all others are those of the running
+/// process, see [`Symbols::add_module`].
 pub struct Symbols {
     binary: Binary,
     executable: Image,
@@ -50,7 +50,7 @@ pub struct Symbols {
     sources: RefCell<FxHashMap<String, Option<Vec<String>>>>,
 }
 
-/// A shared library of the process. Most are never asked for, so it is opened on first use.
+/// A shared library of the process. It is opened on first use, because most are never needed.
 struct Module {
     base: u64,
     end: u64,
@@ -69,7 +69,7 @@ impl Module {
 }
 
 impl Symbols {
-    /// Opens an executable. File names are shown relative to the working directory where they are below it.
+    /// Opens an executable. File names below the working directory are shown relative to it.
     ///
     /// # Errors
     /// If the file cannot be read or is not an ELF file. Missing debug information is not an error.
@@ -86,34 +86,34 @@ impl Symbols {
         })
     }
 
-    /// Makes a shared library known that is loaded at `base` and ends before `end`.
+    /// Adds a shared library that is loaded at `base` and ends before `end`.
     pub fn add_module(&mut self, base: u64, end: u64, path: impl Into<PathBuf>) {
         self.modules.push(Module { base, end, path: path.into(), image: OnceCell::new() });
         self.frames.get_mut().clear();
     }
 
-    /// Adds a shared library by its load address alone; its length comes from its file. A library that is known, or
-    /// cannot be read, changes nothing.
+    /// Adds a shared library by its load address alone; its length comes from its file. Does nothing if the library is
+    /// already known or cannot be read.
     pub fn add_library(&mut self, base: u64, path: &Path) {
         if self.modules.iter().any(|module| module.base == base && module.path == path) {
             return;
         }
         if let Ok(image) = Image::load(path) {
             let module = Module { base, end: base + image.end, path: path.to_path_buf(), image: OnceCell::new() };
-            // The youngest counts: another library may have been at the same place before.
+            // The latest one counts: another library may have been at the same address before.
             self.modules.insert(0, Module { image: OnceCell::from(Some(image)), ..module });
             self.frames.get_mut().clear();
         }
     }
 
-    /// What kind of file the executable is, and its identity.
+    /// Returns what kind of file the executable is, and its identity.
     #[must_use]
     pub fn binary(&self) -> &Binary {
         &self.binary
     }
 
-    /// The frames of a return address, innermost first: more than one if functions were inlined, and always at least
-    /// one, named `??` if nothing is known.
+    /// Returns the frames of a return address, innermost first: more than one if functions were inlined, and always at
+    /// least one, named `??` if nothing is known.
     #[must_use]
     pub fn frames(&self, code: u64) -> Vec<Frame> {
         if let Some(known) = self.frames.borrow().get(&code) {
@@ -140,8 +140,8 @@ impl Symbols {
         if frames.is_empty() { vec![unknown(library)] } else { frames }
     }
 
-    /// The nearest line that debug information has for the function of a return address, where it has none for the
-    /// address itself: compilers give no line to code that they make up.
+    /// Returns the nearest line that debug information has for the function of a return address, if the address itself
+    /// has none: compilers give no line to code that they generate.
     #[must_use]
     pub fn nearest_line(&self, code: u64) -> Option<u32> {
         let unknown = self.frames(code).into_iter().next().filter(|frame| frame.line == 0 && !frame.file.is_empty())?;
@@ -155,8 +155,8 @@ impl Symbols {
         })
     }
 
-    /// What the compiler plugin has noted about a call that is not seen: the number of its effect, and a name. The
-    /// place is in the section of the executable, or an address in a shared library.
+    /// Returns the plugin's description of a call that is not seen: the number of its effect, and a name. The place is
+    /// in the section of the executable, or an address in a shared library.
     #[must_use]
     pub fn unseen(&self, place: u64) -> Option<(u8, String)> {
         if let Some(known) = self.executable.unseen(place) {
@@ -167,14 +167,14 @@ impl Symbols {
         image.unseen(image.offset_in_unseen(address)?)
     }
 
-    /// The shared library that has a function of this name, by its file name. Those that are loaded first count first.
+    /// Returns the shared library that defines a function, by its file name. The one that is loaded first counts.
     #[must_use]
     pub fn library_of(&self, function: &str) -> Option<String> {
         let has = |module: &&Module| module.image().is_some_and(|image| image.has_function(function));
         self.modules.iter().find(has).and_then(Module::name)
     }
 
-    /// The shared library at an address, by its file name.
+    /// Returns the shared library at an address, by its file name.
     #[must_use]
     pub fn library_at(&self, address: u64) -> Option<String> {
         if self.in_executable(address).is_some() {
@@ -183,7 +183,7 @@ impl Symbols {
         self.module_of(address).and_then(|(module, _)| module.name())
     }
 
-    /// The global variable at an address, down to the smallest field.
+    /// Returns the global variable at an address, down to the smallest field.
     #[must_use]
     pub fn data_symbol(&self, address: u64) -> Option<DataSymbol> {
         self.data_symbol_of(address, 1)
@@ -200,20 +200,20 @@ impl Symbols {
         module.image()?.data_symbol(address, size, &self.paths)
     }
 
-    /// Where the executable's global variables are, relative to its load address.
+    /// Returns where the executable's global variables are, relative to its load address.
     pub fn globals(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         let first = self.executable.first;
         let relative = move |global: Range<u64>| Some(global.start.checked_sub(first)?..global.end.checked_sub(first)?);
         self.executable.globals().filter_map(relative)
     }
 
-    /// The executable's thread-local variable at an offset from the start of its block of thread-local memory.
+    /// Returns the executable's thread-local variable at an offset from the start of its block of thread-local memory.
     #[must_use]
     pub fn thread_local_of(&self, offset: u64, size: u64) -> Option<DataSymbol> {
         self.executable.thread_local(offset, size, &self.paths)
     }
 
-    /// How the source spells what is accessed at a frame's place: `q->count` for the line `q->count += 1;`.
+    /// Returns how the source spells what is accessed at a frame's place: `q->count` for the line `q->count += 1;`.
     #[must_use]
     pub fn expression(&self, frame: &Frame, access: Access) -> Option<String> {
         let line = usize::try_from(frame.line.checked_sub(1)?).ok()?;
@@ -221,13 +221,13 @@ impl Symbols {
         let lines = sources.entry(frame.file.clone()).or_insert_with(|| source::lines(Path::new(&frame.file)));
         let name = source::expression(&frame.file, lines.as_ref()?.get(line)?, frame.column, access)?;
         match name.strip_prefix('*') {
-            // `memcpy(q->name, ...)` works on what the name of the array points to, which is the array.
+            // `memcpy(q->name, ...)` works on the array itself, to which its name points.
             Some(array) if self.executable.is_array((&frame.function, frame.line), array) => Some(array.to_owned()),
             _ => Some(name),
         }
     }
 
-    /// The source's name for the block that it allocates at a frame's place: `*q` for `q = malloc(sizeof *q);`.
+    /// Returns the source's name for the block that it allocates at a frame's place: `*q` for `q = malloc(sizeof *q);`.
     #[must_use]
     pub fn allocated_for(&self, frame: &Frame) -> Option<String> {
         let line = usize::try_from(frame.line.checked_sub(1)?).ok()?;
@@ -237,16 +237,15 @@ impl Symbols {
         Some(format!("*{pointer}"))
     }
 
-    /// How the value of an expression is read that the source has at a frame's place, by an access to `size` bytes from
-    /// `address` on.
+    /// Returns how an access to `size` bytes from `address` on reads the value of an expression at a frame's place.
     #[must_use]
     pub fn form_of(&self, frame: &Frame, expression: &str, address: u64, size: u64) -> Option<Form> {
         self.executable.form_of_expression((&frame.function, frame.line), expression, (address, size))
     }
 
-    /// As `expression` says at a frame's place that it uses all of `*q` or `table[i]`, where the access is to some bytes of it
-    /// only: the part that is meant, such as `q->count`, and how it is read. The access is to `size` bytes, `offset` bytes
-    /// into a block of the heap of `block` bytes.
+    /// Returns the part that is meant, such as `q->count`, and how to read it, if `expression` at a frame's place names
+    /// all of `*q` or `table[i]` but the access touches only some bytes of it. The access has `size` bytes, `offset`
+    /// bytes into a heap block of `block` bytes.
     #[must_use]
     pub fn part_of(
         &self,
@@ -264,15 +263,15 @@ impl Symbols {
         Some((name, form))
     }
 
-    /// The size of the elements that an expression such as `table[i].next` chooses from, when it follows a pointer to
-    /// them and none after that.
+    /// Returns the size of the elements that an expression such as `table[i].next` selects from, if it follows a
+    /// pointer to them and none after that.
     #[must_use]
     pub fn element_size(&self, frame: &Frame, expression: &str) -> Option<u64> {
         self.executable.element_size((&frame.function, frame.line), expression)
     }
 
-    /// The file's own address for an address relative to the load address of the executable, when it lies inside.
-    /// The two differ in programs that are not position independent: their files do not start at 0.
+    /// Converts an address relative to the executable's load address to the file's own address, if it lies inside. The
+    /// two differ in programs that are not position independent, whose files do not start at 0.
     fn in_executable(&self, address: u64) -> Option<u64> {
         let address = address.checked_add(self.executable.first)?;
         (address < self.executable.end).then_some(address)
@@ -284,21 +283,22 @@ impl Symbols {
     }
 }
 
-/// The first frame that is the user's own: not in a header of the system or of the compiler. Falls back to the
-/// innermost.
+/// Returns the first frame that is the user's own: not in a header of the system or of the compiler. Falls back to the
+/// innermost frame.
 #[must_use]
 pub fn own_frame(frames: &[Frame]) -> Option<usize> {
     let own = frames.iter().position(is_own);
     own.or(if frames.is_empty() { None } else { Some(0) })
 }
 
-/// Whether a frame is the user's own, by its file.
+/// Returns true if a frame is the user's own, by its file.
 #[must_use]
 pub fn is_own(frame: &Frame) -> bool {
     !frame.file.is_empty() && !is_system_file(&frame.file)
 }
 
-/// Whether a frame belongs to Rust's standard library, or to what the compiler puts between it and the program.
+/// Returns true if a frame belongs to Rust's standard library, or to code that the compiler inserts between it and the
+/// program.
 #[must_use]
 pub fn is_rust_library(frame: &Frame) -> bool {
     frame.file.starts_with("/rustc/") || frame.file.contains("/rustlib/src/") || frame.function == "__rust_try"

@@ -7,10 +7,10 @@ use gimli::{AttributeValue, Dwarf, Reader as _};
 use crate::image::Bytes;
 use crate::variables::{Entry, Place, Units, reference};
 
-/// Types nest; damaged debug information nests forever.
+/// Maximum nesting of types; damaged debug information can nest for ever.
 const DEEPEST: u32 = 64;
 
-/// A walk down a type, which ends at the smallest part that holds `size` bytes.
+/// A walk down a type to the smallest part that holds `size` bytes.
 pub(crate) struct TypeWalk<'a> {
     pub(crate) units: &'a Units,
     pub(crate) dwarf: &'a Dwarf<Bytes>,
@@ -22,23 +22,23 @@ pub(crate) struct Member {
     /// Empty for base classes and for unnamed structures, whose fields belong to the outer one.
     pub(crate) name: String,
     pub(crate) type_place: Place,
-    /// The bytes that hold some of it.
+    /// The bytes that contain it.
     pub(crate) offset: u64,
     pub(crate) size: u64,
-    /// The first bit and the number of them, where it is a bit field.
+    /// The first bit and the number of bits, for a bit field.
     pub(crate) bits: Option<(u64, u64)>,
 }
 
 impl Member {
-    /// The byte after it.
+    /// Returns the offset of the byte after it.
     pub(crate) fn end(&self) -> u64 {
         self.offset.saturating_add(self.size)
     }
 }
 
 impl TypeWalk<'_> {
-    /// Appends to `name` the path to what lies at `offset` in a variable of this type. What cannot be followed ends
-    /// the path early.
+    /// Appends to `name` the path to what lies at `offset` in a variable of this type. The path ends early where it
+    /// cannot be followed.
     pub(crate) fn describe(&self, type_place: Place, offset: u64, name: &mut String) {
         let _ = self.descend(type_place, offset, name, 0);
     }
@@ -53,7 +53,7 @@ impl TypeWalk<'_> {
                 let member = self.member(type_place, offset)?;
                 self.enter_member(member, offset, name, depth)
             }
-            // The members of a union lie on top of each other: which of them is meant cannot be known.
+            // The members of a union overlap, so it is unknown which one is meant.
             gimli::DW_TAG_union_type => None,
             gimli::DW_TAG_array_type => self.element(type_place, &entry, offset, name, depth),
             tag if is_transparent(tag) => {
@@ -65,8 +65,7 @@ impl TypeWalk<'_> {
     }
 
     fn enter_member(&self, member: Member, offset: u64, name: &mut String, depth: u32) -> Option<()> {
-        // Reserved names are inside the implementation of a library type, such as a mutex or a vector: the user
-        // knows the whole only.
+        // Reserved names are internal to a library type, such as a mutex or a vector: users know only the whole.
         if is_reserved(&member.name) {
             return None;
         }
@@ -77,8 +76,8 @@ impl TypeWalk<'_> {
         self.descend(member.type_place, offset - member.offset, name, depth + 1)
     }
 
-    /// The one member that holds the bytes in question. None when there are several, as with bit fields that share a
-    /// byte, or when the bytes reach over more than one.
+    /// Returns the one member that holds the given bytes. Returns nothing if there are several, as with bit fields that
+    /// share a byte, or if the bytes span more than one.
     fn member(&self, structure: Place, offset: u64) -> Option<Member> {
         let end = offset.saturating_add(self.size);
         let is_touched = |member: &Member| member.offset < end && offset < member.end();
@@ -87,7 +86,7 @@ impl TypeWalk<'_> {
         touched.next().is_none().then_some(found)
     }
 
-    /// The members of a structure or union, with its bases.
+    /// Returns the members of a structure or union, with its bases.
     pub(crate) fn members(&self, structure: Place) -> Vec<Member> {
         let mut members = Vec::new();
         let Some(mut tree) = self.units.tree(structure) else { return members };
@@ -102,14 +101,14 @@ impl TypeWalk<'_> {
         members
     }
 
-    /// The type of the member of a structure or union that has a name; those of its bases and of its nameless parts count.
+    /// Returns the type of a named member of a structure or union, including those of its bases and unnamed parts.
     pub(crate) fn member_named(&self, structure: Place, wanted: &str, depth: u32) -> Option<Place> {
         if depth > DEEPEST {
             return None;
         }
         let members = self.members(structure);
         if let Some(member) = members.iter().find(|member| member.name == wanted) {
-            // Some bits of a value are not the value.
+            // The type does not describe a part of its bits.
             return member.bits.is_none().then_some(member.type_place);
         }
         let mut inside = members.iter().filter(|member| member.name.is_empty());
@@ -136,7 +135,7 @@ impl TypeWalk<'_> {
             });
         }
         let offset = match entry.attr_value(gimli::DW_AT_data_member_location).ok()? {
-            // Static members have no place in the object, the members of a union have it at 0.
+            // Static members have no offset, and the members of a union have offset 0.
             None if entry.attr_value(gimli::DW_AT_external).ok()?.is_some() => return None,
             None => 0,
             // Virtual base classes are found by an expression at run time.
@@ -164,7 +163,7 @@ impl TypeWalk<'_> {
     }
 }
 
-/// Size of a value of the type.
+/// Returns the size of a value of the type.
 pub(crate) fn size_of(units: &Units, type_place: Place, depth: u32) -> Option<u64> {
     if depth > DEEPEST {
         return None;
@@ -186,7 +185,7 @@ pub(crate) fn size_of(units: &Units, type_place: Place, depth: u32) -> Option<u6
     }
 }
 
-/// The numbers of elements of an array, outermost first.
+/// Returns the numbers of elements of an array, outermost first.
 pub(crate) fn dimensions(units: &Units, array: Place) -> Option<Vec<u64>> {
     let mut tree = units.tree(array)?;
     let mut children = tree.root().ok()?.children();
@@ -204,7 +203,7 @@ pub(crate) fn dimensions(units: &Units, array: Place) -> Option<Vec<u64>> {
     Some(counts)
 }
 
-/// Types that add nothing to the layout of another.
+/// Returns true for types that add nothing to the layout of another.
 pub(crate) fn is_transparent(tag: gimli::DwTag) -> bool {
     matches!(
         tag,
@@ -216,7 +215,7 @@ pub(crate) fn is_transparent(tag: gimli::DwTag) -> bool {
     )
 }
 
-/// Names that C and C++ keep for the implementation.
+/// Returns true for names that C and C++ reserve for the implementation.
 pub(crate) fn is_reserved(name: &str) -> bool {
     let mut letters = name.chars();
     letters.next() == Some('_') && letters.next().is_some_and(|second| second == '_' || second.is_ascii_uppercase())

@@ -37,12 +37,12 @@ pub(crate) struct Variables {
 pub(crate) struct Located {
     address: u64,
     pub(crate) place: Place,
-    /// Where the part begins in the variable, and its size.
+    /// The offset of the part in the variable, and its size.
     part: Option<(u64, u64)>,
 }
 
 impl Located {
-    /// How far into the variable an address is that is not before it.
+    /// Returns the offset of an address into the variable, if it is not before it.
     fn offset(&self, address: u64) -> Option<u64> {
         let at = address - self.address;
         match self.part {
@@ -78,7 +78,7 @@ impl Units {
         self.0.get(place.unit)?.entries_tree(Some(place.offset)).ok()
     }
 
-    /// The DIE that an attribute refers to, in the same unit or (link-time optimisation) in another.
+    /// Returns the DIE that an attribute refers to, in the same unit or (link-time optimisation) in another.
     pub(crate) fn refers(&self, from: Place, value: AttributeValue<Bytes>) -> Option<Place> {
         match value {
             AttributeValue::UnitRef(offset) => Some(Place { unit: from.unit, offset }),
@@ -95,7 +95,7 @@ impl Units {
 }
 
 impl Variables {
-    /// Goes through all of the debug information once.
+    /// Indexes all of the debug information, in one pass.
     pub(crate) fn index(dwarf: &Arc<Dwarf<Bytes>>) -> Self {
         let units = Units::parse(dwarf);
         let mut variables =
@@ -148,7 +148,7 @@ impl Variables {
         Ok(())
     }
 
-    /// The variable that holds the address, with the path to the smallest part that holds `size` bytes there.
+    /// Returns the variable that holds the address, with the path to the smallest part that holds `size` bytes there.
     pub(crate) fn at(
         &self,
         dwarf: &Dwarf<Bytes>,
@@ -160,7 +160,7 @@ impl Variables {
         let table = if thread_local { &self.thread_locals } else { &self.globals };
         let after = table.partition_point(|variable| variable.address <= address);
         let start = table.get(after.checked_sub(1)?)?.address;
-        // Several DIEs can describe one variable; the first one that has its name and size is used.
+        // Several DIEs can describe one variable; the first one with its name and size is used.
         let same = table[..after].iter().rev().take_while(|variable| variable.address == start);
         same.filter_map(|variable| {
             self.describe(dwarf, variable.place, variable.offset(address)?, size, thread_local, paths)
@@ -194,7 +194,7 @@ impl Variables {
         Scope { units: &self.units, dwarf, functions: &self.functions, globals: &self.globals }
     }
 
-    /// The size of the elements that an expression chooses from by following a pointer.
+    /// Returns the size of the elements that an expression selects from by following a pointer.
     pub(crate) fn element_size(
         &self,
         dwarf: &Dwarf<Bytes>,
@@ -205,7 +205,7 @@ impl Variables {
         size_of(&self.units, place, 0).filter(|size| *size > 0)
     }
 
-    /// How the value of an expression is read, of which an access touches `size` bytes from `address` on.
+    /// Returns how an access to `size` bytes from `address` on reads the value of an expression.
     pub(crate) fn form_of_expression(
         &self,
         dwarf: &Dwarf<Bytes>,
@@ -220,9 +220,9 @@ impl Variables {
         }
     }
 
-    /// What an access touches that is `offset` bytes into a block of the heap: the path to the part of the expression's
-    /// value, and how it is read. Nothing unless it is clear that the block is made of such values: a pointer may lead into
-    /// the middle of something else.
+    /// Returns what an access touches that is `offset` bytes into a heap block: the path to the part of the
+    /// expression's value, and how to read it. Returns nothing unless the block clearly consists of such values: a
+    /// pointer may lead into the middle of something else.
     pub(crate) fn part_of_expression(
         &self,
         dwarf: &Dwarf<Bytes>,
@@ -243,7 +243,7 @@ impl Variables {
         Some((path, walk.form(place, offset % each)))
     }
 
-    /// Whether an expression is an array, which is named by its name and not by what its name points to.
+    /// Returns true if an expression is an array, which is shown by its name rather than by what its name points to.
     pub(crate) fn is_array(&self, dwarf: &Dwarf<Bytes>, (function, line): (&str, u32), expression: &str) -> bool {
         let place = self.scope(dwarf).type_of(function, line, expression);
         let entry = place.and_then(|place| self.units.entry(place));
@@ -258,16 +258,16 @@ enum Base {
 
 struct Location {
     base: Base,
-    /// Where the part begins in the variable, and its size, unless it is all of it.
+    /// The offset of the part in the variable, and its size, unless it is all of it.
     part: Option<(u64, u64)>,
 }
 
-/// The places of a variable and its parts that are the same all the time.
+/// Returns the locations of a variable and its parts that never change.
 fn fixed_locations(dwarf: &Dwarf<Bytes>, unit: &Unit<Bytes>, attribute: &Attribute<Bytes>) -> Vec<Location> {
     let mut locations = Vec::new();
     let Some(expression) = attribute.exprloc_value() else { return locations };
     let mut operations = expression.operations(unit.encoding());
-    // What the operations so far give: nothing yet, or nothing constant.
+    // The result of the operations so far: nothing yet, or nothing constant.
     let (mut base, mut begins) = (None, 0);
     while let Ok(Some(operation)) = operations.next() {
         base = match (operation, base) {
@@ -286,7 +286,7 @@ fn fixed_locations(dwarf: &Dwarf<Bytes>, unit: &Unit<Bytes>, attribute: &Attribu
                 begins += size;
                 None
             }
-            // A value that is in no memory: it may be a part all the same.
+            // A value that is not in memory, but may still be a part.
             _ => return locations,
         };
     }
@@ -306,7 +306,7 @@ impl Facts {
     fn of(units: &Units, dwarf: &Dwarf<Bytes>, mut place: Place) -> Option<Self> {
         let mut facts = Self::default();
         let mut plain = None;
-        // Definition, declaration, abstract origin: three steps are the most that compilers make.
+        // Definition, declaration, abstract origin: compilers make at most three steps.
         for _ in 0..4 {
             let unit = units.unit(dwarf, place)?;
             let entry = units.entry(place)?;
@@ -332,7 +332,7 @@ impl Facts {
     }
 }
 
-/// The DIE that an attribute of `entry` refers to.
+/// Returns the DIE that an attribute of `entry` refers to.
 pub(crate) fn reference(units: &Units, entry: &Entry<'_>, place: Place, name: gimli::DwAt) -> Option<Place> {
     units.refers(place, entry.attr_value(name).ok()??)
 }
@@ -347,7 +347,7 @@ fn declaration(unit: &UnitRef<'_, Bytes>, entry: &Entry<'_>) -> Option<(String, 
     if let Some(directory) = &unit.comp_dir {
         path.push(&*directory.to_string_lossy().ok()?);
     }
-    // Each part replaces what is before it when it is absolute.
+    // An absolute part replaces everything before it.
     if let Some(directory) = file.directory(header).and_then(text) {
         path.push(directory);
     }

@@ -1,4 +1,4 @@
-//! What is said about real programs, compiled here by real compilers.
+//! Names for real programs, compiled here by real compilers.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use racehunter_symbols::source::Access;
 use racehunter_symbols::{Form, Frame, Kind, Part, Symbols, SymbolsError, inspect, own_frame};
 use tempfile::TempDir;
 
-/// A compiled program that prints addresses and what they must be called.
+/// A compiled program that prints addresses and their expected names.
 struct Program {
     directory: TempDir,
     executable: PathBuf,
@@ -109,7 +109,7 @@ fn a_variable_has_its_declaration_and_its_size() {
     let local = symbols.thread_local_of(0, 4).expect("known");
     assert_eq!((local.name.as_str(), local.thread_local), ("local.one", true));
     let field = |name: &str| said.iter().find(|said| said.name == name).expect("printed").address;
-    // Two bit fields share a byte: the structure is all that can be said.
+    // Two bit fields share a byte: only the structure can be named.
     assert_eq!(symbols.data_symbol(field("queue.both") + 4).expect("known").name, "queue");
     assert_eq!(symbols.data_symbol(1), None);
     assert_eq!(symbols.data_symbol(u64::MAX), None);
@@ -267,7 +267,7 @@ fn shared_libraries_have_absolute_addresses() {
     assert_eq!(symbols.frames(base + outer + 1).last().expect("a frame").function, "outer");
 }
 
-/// What clang's columns are called, against the annotations in the source.
+/// The names at clang's columns, compared with the annotations in the source.
 #[test]
 fn columns_of_clang() {
     for level in ["-O0", "-O1"] {
@@ -297,7 +297,7 @@ fn columns_of_clang() {
             let mut found: Vec<&str> =
                 seen.iter().filter(|(at, _)| *at == line).map(|(_, name)| name.as_str()).collect();
             let mut expected: Vec<&str> = expected.split(", ").collect();
-            // The optimiser may drop or reorder accesses, but what is left must have the right name.
+            // The optimiser may drop or reorder accesses, but the remaining ones must have the right name.
             if level == "-O0" {
                 found.sort_unstable();
                 expected.sort_unstable();
@@ -361,7 +361,7 @@ fn the_identity_changes_with_the_program() {
     assert_eq!(identity(&["-Wl,--build-id=0x0123abcd"]), "0123abcd");
 }
 
-/// Any damaged program gives answers and no panic.
+/// Any damaged program gives answers without a panic.
 #[test]
 fn damaged_debug_information_is_survived() {
     let program = Program::compile("clang-22", "variables.c", &["-g", "-O1"]);

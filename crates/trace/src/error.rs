@@ -5,7 +5,7 @@ use std::io;
 /// Why a trace could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The operating system said no.
+    /// The operating system reported an error.
     #[error("cannot read or write the trace")]
     Io(#[from] io::Error),
     /// The file does not begin like a trace.
@@ -25,12 +25,12 @@ pub enum Error {
         /// Number of the block, from 0.
         block: usize,
     },
-    /// The content of a block is not what was written.
+    /// The content of a block is damaged.
     #[error("block {block} of the trace is corrupted: {reason}")]
     Corrupted {
         /// Number of the block, from 0.
         block: usize,
-        /// What does not fit.
+        /// What is wrong.
         reason: &'static str,
     },
     /// A line of text is not an event.
@@ -38,7 +38,7 @@ pub enum Error {
     Text {
         /// Number of the line, from 1.
         line: usize,
-        /// What does not fit.
+        /// What is wrong.
         reason: String,
     },
     /// The log of an execution is not in the order of its events.

@@ -1,17 +1,17 @@
 //! A trace: what the threads of one execution did, as data.
 //!
 //! A [`Trace`] is a sequence of events in the order in which they happened. Each has a thread, an [`Op`], the object
-//! that it works on and the site in the program that it comes from. Where the origin of the trace knows them, events
-//! also say which earlier reads of their thread they depend on ([`Dependences`]). Everything is numbered densely; names
-//! are kept apart, for people.
+//! that it operates on and its site in the program. If the origin of the trace provides them, events also say which
+//! earlier reads of their thread they depend on ([`Dependences`]). Everything is numbered densely; names are kept
+//! separately, for people.
 //!
 //! Traces come from three places: files in the `.rht` format ([`mod@file`]), the `.std` text form that other tools of the
 //! field use ([`text`]), and the log of an execution ([`recording`]). They are written to the first two.
 //!
-//! The crate knows nothing of analyses. It promises that no input, however broken or hostile, makes it panic or
+//! The crate knows nothing about analyses. It promises that no input, however broken or hostile, makes it panic or
 //! allocate memory out of proportion to the input: errors are values of [`Error`] that name the place. It does not
-//! judge what a trace says: a release without an acquire is a valid sequence of events, and code that draws
-//! conclusions checks its own premises.
+//! judge what a trace says: a release without an acquire is a valid sequence of events, and code that draws conclusions
+//! checks its own premises.
 //!
 //! Start reading at [`Op`], then [`Trace`].
 #![deny(unsafe_code)]

@@ -12,23 +12,23 @@ pub enum Op {
     AtomicRead = 2,
     /// Atomic store.
     AtomicWrite = 3,
-    /// Atomic read and write at one point.
+    /// Atomic read-modify-write.
     Update = 4,
-    /// A lock is acquired for this thread alone.
+    /// A lock is acquired exclusively.
     Acquire = 5,
-    /// A lock that this thread had for itself is released.
+    /// A lock that was held exclusively is released.
     Release = 6,
-    /// A reader-writer lock is acquired together with other readers.
+    /// A reader-writer lock is acquired as a reader.
     AcquireShared = 7,
-    /// A reader gives a reader-writer lock back.
+    /// A reader releases a reader-writer lock.
     ReleaseShared = 8,
-    /// An attempt to get a lock that failed because others had it.
+    /// An attempt to acquire a lock that failed because others held it.
     TryFailed = 9,
-    /// The thread named by the object comes into being.
+    /// The thread named by the object is created.
     Fork = 10,
-    /// The thread named by the object has ended, and this one knows.
+    /// The thread named by the object has ended, and this one knows it.
     Join = 11,
-    /// The thread chose a branch. The dependences say which reads decided, if that is known.
+    /// The thread takes a branch. The dependences say which reads decided it, if that is known.
     Branch = 12,
     /// A function begins.
     Enter = 13,
@@ -38,7 +38,7 @@ pub enum Op {
     Begin = 15,
     /// The innermost such block ends.
     End = 16,
-    /// Waiting for a condition variable begins; its mutex was released just before.
+    /// A wait on a condition variable begins; its mutex was released just before.
     Wait = 17,
     /// The wait has ended; the mutex is acquired next.
     Wake = 18,
@@ -66,7 +66,7 @@ pub enum Op {
     TryJoin = 29,
 }
 
-/// The kind of thing that an event concerns. Objects of different kinds are different, even if they have the same
+/// The kind of object that an event concerns. Objects of different kinds are different, even if they have the same
 /// name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Subject {
@@ -123,13 +123,13 @@ impl Op {
         Self::TryJoin,
     ];
 
-    /// The operation with this number, if there is one.
+    /// Returns the operation with this number, if there is one.
     #[must_use]
     pub fn from_byte(byte: u8) -> Option<Self> {
         Self::ALL.get(usize::from(byte)).copied()
     }
 
-    /// The word for it in the text form.
+    /// Returns the word for it in the text form.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -166,13 +166,13 @@ impl Op {
         }
     }
 
-    /// The operation for a word of the text form.
+    /// Returns the operation for a word of the text form.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|op| op.word() == word)
     }
 
-    /// What its object is.
+    /// Returns the kind of its object.
     #[must_use]
     pub const fn subject(self) -> Subject {
         match self {
@@ -193,61 +193,61 @@ impl Op {
         }
     }
 
-    /// True when it takes a value from memory.
+    /// Returns true if it reads memory.
     #[must_use]
     pub const fn reads(self) -> bool {
         matches!(self, Self::Read | Self::AtomicRead | Self::Update)
     }
 
-    /// True when it puts a value into memory.
+    /// Returns true if it writes memory.
     #[must_use]
     pub const fn writes(self) -> bool {
         matches!(self, Self::Write | Self::AtomicWrite | Self::Update)
     }
 
-    /// True for accesses to memory.
+    /// Returns true for accesses to memory.
     #[must_use]
     pub const fn is_access(self) -> bool {
         self.reads() || self.writes()
     }
 
-    /// True for atomic accesses, which do not race with each other.
+    /// Returns true for atomic accesses, which do not race with each other.
     #[must_use]
     pub const fn is_atomic(self) -> bool {
         matches!(self, Self::AtomicRead | Self::AtomicWrite | Self::Update)
     }
 
-    /// True when it takes a lock.
+    /// Returns true if it takes a lock.
     #[must_use]
     pub const fn acquires(self) -> bool {
         self.excludes() || self.shares()
     }
 
-    /// True when it takes a lock for its thread alone.
+    /// Returns true if it takes a lock exclusively.
     #[must_use]
     pub const fn excludes(self) -> bool {
         matches!(self, Self::Acquire | Self::TryAcquire)
     }
 
-    /// True when it takes a lock together with other readers.
+    /// Returns true if it takes a lock as a reader.
     #[must_use]
     pub const fn shares(self) -> bool {
         matches!(self, Self::AcquireShared | Self::TryAcquireShared)
     }
 
-    /// True when it waits until it can take a lock, if need be for ever.
+    /// Returns true if it waits for a lock, if necessary for ever.
     #[must_use]
     pub const fn insists(self) -> bool {
         matches!(self, Self::Acquire | Self::AcquireShared)
     }
 
-    /// True when it waits for the end of a thread.
+    /// Returns true if it waits for the end of a thread.
     #[must_use]
     pub const fn joins(self) -> bool {
         matches!(self, Self::Join | Self::TryJoin)
     }
 
-    /// True when it gives a lock back.
+    /// Returns true if it releases a lock.
     #[must_use]
     pub const fn releases(self) -> bool {
         matches!(self, Self::Release | Self::ReleaseShared)
@@ -267,13 +267,13 @@ impl Subject {
         Self::Nothing,
     ];
 
-    /// True when events about it have an entry in the table of objects.
+    /// Returns true if events about it have an entry in the table of objects.
     #[must_use]
     pub const fn has_object(self) -> bool {
         !matches!(self, Self::Thread | Self::Nothing)
     }
 
-    /// A word for people.
+    /// Returns a word for people.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

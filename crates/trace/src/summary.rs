@@ -1,8 +1,8 @@
-//! What is in a trace, in numbers.
+//! The contents of a trace, in numbers.
 
 use crate::{Op, Subject, Trace};
 
-/// What is in a trace, in numbers.
+/// The contents of a trace, in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// All events.
@@ -17,14 +17,14 @@ pub struct Summary {
     pub shared: u64,
     /// Sites.
     pub sites: u64,
-    /// Whether branches were recorded.
+    /// True if branches were recorded.
     pub branches: bool,
-    /// Whether dependences were recorded.
+    /// True if dependences were recorded.
     pub dependences: bool,
 }
 
 impl Summary {
-    /// Counts.
+    /// Counts the contents of a trace.
     #[must_use]
     pub fn of(trace: &Trace) -> Self {
         let mut summary = Self {
@@ -38,7 +38,7 @@ impl Summary {
         for object in trace.objects() {
             summary.objects[object.subject as usize] += 1;
         }
-        // Per location: the only thread so far (or that there are several), and whether anybody writes.
+        // Per location: the only thread so far (or that there are several), and whether any thread writes.
         const NOBODY: u32 = u32::MAX;
         const SEVERAL: u32 = u32::MAX - 1;
         let mut users = vec![(NOBODY, false); trace.objects().len()];
@@ -56,7 +56,7 @@ impl Summary {
         summary
     }
 
-    /// Objects of a kind.
+    /// Returns the number of objects of a kind.
     #[must_use]
     pub fn objects_of(&self, subject: Subject) -> u64 {
         self.objects[subject as usize]

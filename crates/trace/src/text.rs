@@ -7,15 +7,16 @@
 //! T1|r(V0)|20
 //! ```
 //!
-//! A line has a thread, an operation with its object, and a location, which RaceHunter calls a site. Besides `r`,
-//! `w`, `acq`, `rel`, `fork`, `join`, `begin` and `end` there are the words of [`Op::word`]. A `+` before the word
-//! marks a part of the operation before (see [`Event::part`]). A `?` before everything marks an event before which
-//! its thread chose a branch (see [`Event::chose`]), as if `br` came before it. Empty lines and lines that begin with
-//! `#` have no meaning.
+//! A line has a thread, an operation with its object, and a location, which RaceHunter calls a site. Besides `r`, `w`,
+//! `acq`, `rel`, `fork`, `join`, `begin` and `end` there are the words of [`Op::word`]. A `+` before the word marks a
+//! part of the previous operation (see [`Event::part`]). A `?` before everything marks an event before which its thread
+//! took a branch (see [`Event::chose`]), as if `br` came before it. Empty lines and lines that begin with `#` are
+//! ignored.
 //!
 //! # Dependences
 //!
-//! Other tools know no more than that. A fourth field says on which earlier reads of its thread an event depends:
+//! Other tools have only these three fields. A fourth field lists the earlier reads of its thread on which an event
+//! depends:
 //!
 //! ```text
 //! T2|r(x)|18
@@ -24,9 +25,9 @@
 //! T2|w(p)|22|value(21) decision(18~1)
 //! ```
 //!
-//! `18` is the latest earlier read of this thread at site 18, `18~1` the one before it, and so on. One such field
-//! makes the dependences of the whole trace known: events without one have none. One `br` or `?` makes branches
-//! known. The lines `#! dependences` and `#! branches` are for traces that have none although they were recorded.
+//! `18` is the latest earlier read of this thread at site 18, `18~1` the one before it, and so on. A single such field
+//! means that the trace has dependences: events without the field have none. A single `br` or `?` means that it has
+//! branches. The lines `#! dependences` and `#! branches` are for traces in which they were recorded but do not occur.
 //!
 //! Characters that would be misunderstood within a name are written as `%` and two hexadecimal digits.
 
@@ -39,7 +40,7 @@ use std::io::{BufRead, Write};
 /// Reads a trace.
 ///
 /// # Errors
-/// When the input cannot be read, or a line is not an event.
+/// If the input cannot be read, or a line is not an event.
 pub fn read(mut input: impl BufRead) -> Result<Trace, Error> {
     let mut parser = Parser { builder: TraceBuilder::new(), reads: FxHashMap::default() };
     let mut bytes = Vec::new();
@@ -56,7 +57,7 @@ pub fn read(mut input: impl BufRead) -> Result<Trace, Error> {
 
 struct Parser {
     builder: TraceBuilder,
-    /// Reads of a thread at a site, in order: what dependences refer to.
+    /// Reads of a thread at a site, in order, to which dependences refer.
     reads: FxHashMap<(u16, u32), Vec<EventId>>,
 }
 
@@ -149,7 +150,7 @@ impl Parser {
 /// Writes a trace, so that reading it gives the same one.
 ///
 /// # Errors
-/// When the output cannot be written.
+/// If the output cannot be written.
 pub fn write(trace: &Trace, mut out: impl Write) -> Result<(), Error> {
     let mut line = String::new();
     if trace.has_branches() {
@@ -159,7 +160,8 @@ pub fn write(trace: &Trace, mut out: impl Write) -> Result<(), Error> {
         line.push_str("#! dependences\n");
     }
     let mut dependences = trace.dependences().into_iter().flat_map(|dependences| dependences.iter()).peekable();
-    // How many reads a thread has had at a site, and which of these each read is: only for reads that are referred to.
+    // How many reads a thread has had at a site, and the number of each read among these: only for reads that are
+    // referred to.
     let mut counts: FxHashMap<(u16, u32), usize> = FxHashMap::default();
     let mut ranks: FxHashMap<EventId, usize> = FxHashMap::default();
     for dependence in trace.dependences().into_iter().flat_map(|all| all.iter()).flat_map(|(_, reads)| reads) {
@@ -218,7 +220,7 @@ pub fn write(trace: &Trace, mut out: impl Write) -> Result<(), Error> {
     Ok(out.flush()?)
 }
 
-/// A piece of the input for a message.
+/// Returns a piece of the input for a message.
 fn shortened(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(40) {
         Some((at, _)) => format!("{}...", &text[..at]).into(),
@@ -243,7 +245,7 @@ fn encoded(name: &str) -> Cow<'_, str> {
             _ => text.push(character),
         }
     }
-    // A name must be there to be seen: nothing is `%`, which no other name gives.
+    // A name must be visible: the empty name is `%`, which no other name becomes.
     if text.is_empty() { "%".into() } else { text.into() }
 }
 

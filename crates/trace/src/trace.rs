@@ -3,7 +3,7 @@
 use crate::{Error, Op, Subject};
 use rustc_hash::FxHashMap;
 
-/// Number of an event: its place in the trace, from 0.
+/// Number of an event: its position in the trace, from 0.
 pub type EventId = u32;
 
 /// The object of an event that has none.
@@ -12,36 +12,36 @@ pub const NO_OBJECT: u32 = u32::MAX;
 /// One event, taken out of the columns of a [`Trace`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Event {
-    /// The thread that did it.
+    /// Its thread.
     pub thread: u16,
-    /// What it did.
+    /// Its operation.
     pub op: Op,
-    /// True if it belongs together with the event before it of the same thread: one operation of the program can be
-    /// several events (an access to memory that others access in parts, a wait that first releases a mutex).
+    /// True if it belongs to the previous event of the same thread: one operation of the program can be several events
+    /// (an access to memory that others access in parts, a wait that first releases a mutex).
     pub part: bool,
-    /// True if the thread chose a branch between its previous event and this one: the same as an [`Op::Branch`]
-    /// between the two, without a separate event.
+    /// True if the thread took a branch between its previous event and this one: the same as an [`Op::Branch`] between
+    /// the two, without a separate event.
     pub chose: bool,
-    /// What it did it to: an index into the objects, the number of another thread, or [`NO_OBJECT`], as
-    /// [`Op::subject`] says.
+    /// Its object: an index into the objects, the number of another thread, or [`NO_OBJECT`], depending on
+    /// [`Op::subject`].
     pub object: u32,
-    /// Where in the program: an index into the sites.
+    /// Its place in the program: an index into the sites.
     pub site: u32,
 }
 
-/// Something that events work on.
+/// Something that events operate on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Object {
-    /// What it is.
+    /// Its kind.
     pub subject: Subject,
-    /// What people call it.
+    /// Its name, for people.
     pub name: String,
 }
 
 /// How a read matters to a later event of its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Via {
-    /// Its value takes part in the value that the event writes.
+    /// The value that the event writes depends on it.
     Value,
     /// Its value decides what the event is or whether the thread reaches it: the condition of a branch, the address
     /// of an access, the lock that is taken, a divisor, an argument of code that cannot be seen.
@@ -57,21 +57,21 @@ pub struct Dependence {
     pub via: Via,
 }
 
-/// Which reads events depend on, for a trace whose origin knows.
+/// The reads that events depend on, for a trace whose origin knows them.
 ///
-/// An event that is not mentioned depends on no read. Dependence is direct: it runs through registers and temporary
-/// values of the thread, not through memory, because a value that passes through memory is read again.
+/// An event that is not listed depends on no read. Dependence is direct: it runs through registers and temporary values
+/// of the thread, not through memory, because a value that passes through memory is read again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dependences {
-    /// Events that have some, ascending.
+    /// Events with dependences, ascending.
     events: Vec<EventId>,
-    /// Where the entries of each begin in `entries`; one more than `events`.
+    /// The start of each event's entries in `entries`; one more than `events`.
     starts: Vec<u32>,
     entries: Vec<Dependence>,
 }
 
 impl Dependences {
-    /// What an event depends on.
+    /// Returns the dependences of an event.
     #[must_use]
     pub fn of(&self, event: EventId) -> &[Dependence] {
         match self.events.binary_search(&event) {
@@ -83,7 +83,7 @@ impl Dependences {
         }
     }
 
-    /// All events that depend on something, with what they depend on, ascending.
+    /// Returns all events with dependences, ascending.
     pub fn iter(&self) -> impl Iterator<Item = (EventId, &[Dependence])> {
         self.events.iter().enumerate().map(|(at, &event)| {
             let end = self.starts.get(at + 1).map_or(self.entries.len(), |&start| start as usize);
@@ -91,7 +91,7 @@ impl Dependences {
         })
     }
 
-    /// Adds what the last event so far depends on; `event` is larger than all before.
+    /// Adds a dependence of the last event so far; `event` is at least as large as all before.
     fn push(&mut self, event: EventId, dependence: Dependence) {
         if self.events.last() != Some(&event) {
             self.events.push(event);
@@ -106,7 +106,7 @@ impl Dependences {
 pub struct Origin {
     /// The program.
     pub program: String,
-    /// Its identity: a program that was built again is another one.
+    /// Its identity: a rebuilt program is a different one.
     pub identity: String,
     /// Its arguments.
     pub arguments: Vec<String>,
@@ -121,7 +121,7 @@ pub struct Trace {
     objects: Vec<Object>,
     sites: Vec<String>,
     thread: Vec<u16>,
-    /// [`Op`] and, in the highest bits, whether the event is a part, and whether its thread chose before it.
+    /// [`Op`] and, in the highest bits, whether the event is a part, and whether its thread branched before it.
     op: Vec<u8>,
     object: Vec<u32>,
     site: Vec<u32>,
@@ -130,35 +130,35 @@ pub struct Trace {
     origin: Option<Origin>,
 }
 
-/// Of [`Event::shape`].
+/// A bit of [`Event::shape`].
 pub(crate) const PART: u8 = 0x80;
 /// See [`PART`].
 pub(crate) const CHOSE: u8 = 0x40;
 
 impl Event {
-    /// The operation and what else there is to know, but where and to what, as one byte.
+    /// Returns the operation and the two flags as one byte.
     pub(crate) fn shape(self) -> u8 {
         self.op as u8 | if self.part { PART } else { 0 } | if self.chose { CHOSE } else { 0 }
     }
 }
 
 impl Trace {
-    /// Number of events.
+    /// Returns the number of events.
     #[must_use]
     pub fn len(&self) -> usize {
         self.thread.len()
     }
 
-    /// True when nothing happened.
+    /// Returns true if there are no events.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.thread.is_empty()
     }
 
-    /// The event with this number.
+    /// Returns the event with this number.
     ///
     /// # Panics
-    /// When there is none.
+    /// If there is none.
     #[must_use]
     pub fn event(&self, id: EventId) -> Event {
         let at = id as usize;
@@ -172,43 +172,43 @@ impl Trace {
         }
     }
 
-    /// What an event does.
+    /// Returns what an event does.
     #[must_use]
     pub fn op(&self, id: EventId) -> Op {
         // Only numbers of operations get into the column.
         Op::ALL[usize::from(self.op[id as usize] & !(PART | CHOSE))]
     }
 
-    /// True if the thread of an event chose a branch before it, or the event is that choice.
+    /// Returns true if the thread of an event took a branch before it, or the event is that branch.
     #[must_use]
     pub fn follows_choice(&self, id: EventId) -> bool {
         self.op[id as usize] & CHOSE != 0 || self.op(id) == Op::Branch
     }
 
-    /// The thread of an event.
+    /// Returns the thread of an event.
     #[must_use]
     pub fn thread(&self, id: EventId) -> u16 {
         self.thread[id as usize]
     }
 
-    /// The object of an event.
+    /// Returns the object of an event.
     #[must_use]
     pub fn object(&self, id: EventId) -> u32 {
         self.object[id as usize]
     }
 
-    /// The site of an event.
+    /// Returns the site of an event.
     #[must_use]
     pub fn site(&self, id: EventId) -> u32 {
         self.site[id as usize]
     }
 
-    /// All events, in order.
+    /// Returns all events, in order.
     pub fn events(&self) -> impl ExactSizeIterator<Item = Event> + '_ {
         (0..self.len() as EventId).map(|id| self.event(id))
     }
 
-    /// How many events each thread has, by number.
+    /// Returns the number of events of each thread.
     #[must_use]
     pub fn events_by_thread(&self) -> Vec<usize> {
         let mut counts = vec![0; self.threads.len()];
@@ -218,46 +218,47 @@ impl Trace {
         counts
     }
 
-    /// Names of the threads, by number.
+    /// Returns the names of the threads, by number.
     #[must_use]
     pub fn threads(&self) -> &[String] {
         &self.threads
     }
 
-    /// The objects, by number.
+    /// Returns the objects, by number.
     #[must_use]
     pub fn objects(&self) -> &[Object] {
         &self.objects
     }
 
-    /// Names of the sites, by number.
+    /// Returns the names of the sites, by number.
     #[must_use]
     pub fn sites(&self) -> &[String] {
         &self.sites
     }
 
-    /// What it was recorded from, if that is known.
+    /// Returns its origin, if that is known.
     #[must_use]
     pub fn origin(&self) -> Option<&Origin> {
         self.origin.as_ref()
     }
 
-    /// True when every choice that a thread made is in it. Otherwise there may have been one before any event.
+    /// Returns true if every branch that a thread took is in it. Otherwise there may have been one before any event.
     #[must_use]
     pub fn has_branches(&self) -> bool {
         self.branches
     }
 
-    /// What events depend on, if it is known. Otherwise every event may depend on every earlier read of its thread.
+    /// Returns the dependences, if they are known. Otherwise every event may depend on every earlier read of its
+    /// thread.
     #[must_use]
     pub fn dependences(&self) -> Option<&Dependences> {
         self.dependences.as_ref()
     }
 }
 
-/// Makes a [`Trace`], event by event.
+/// Builds a [`Trace`], event by event.
 ///
-/// Numbers are given out in order of first use, so that what is used often has mostly small ones.
+/// Numbers are assigned in order of first use, so that frequently used objects mostly have small ones.
 #[derive(Debug, Default)]
 pub struct TraceBuilder {
     trace: Trace,
@@ -267,23 +268,23 @@ pub struct TraceBuilder {
 }
 
 impl From<Trace> for TraceBuilder {
-    /// Goes on with a trace. Names that it has are not found again: what is asked for by name is new.
+    /// Continues a trace. Its names are not looked up again: an object that is requested by name is new.
     fn from(trace: Trace) -> Self {
         Self { trace, ..Self::default() }
     }
 }
 
 impl TraceBuilder {
-    /// An empty trace.
+    /// Returns an empty trace.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The number of the thread with this name.
+    /// Returns the number of the thread with this name.
     ///
     /// # Errors
-    /// When there are more than 65,535 threads.
+    /// If there are more than 65,535 threads.
     pub fn thread(&mut self, name: &str) -> Result<u16, Error> {
         if let Some(&number) = self.threads.get(name) {
             return Ok(number);
@@ -297,10 +298,10 @@ impl TraceBuilder {
         Ok(number)
     }
 
-    /// The number of the object of this kind with this name.
+    /// Returns the number of the object of this kind with this name.
     ///
     /// # Errors
-    /// When there are too many objects.
+    /// If there are too many objects.
     pub fn object(&mut self, subject: Subject, name: &str) -> Result<u32, Error> {
         if let Some(&number) = self.objects[subject as usize].get(name) {
             return Ok(number);
@@ -310,20 +311,20 @@ impl TraceBuilder {
         Ok(number)
     }
 
-    /// A new object, even when another one has its name.
+    /// Adds a new object, even if another one has its name.
     ///
     /// # Errors
-    /// When there are too many objects.
+    /// If there are too many objects.
     pub fn add_object(&mut self, object: Object) -> Result<u32, Error> {
         let number = small(self.trace.objects.len(), "objects")?;
         self.trace.objects.push(object);
         Ok(number)
     }
 
-    /// The number of the site with this name.
+    /// Returns the number of the site with this name.
     ///
     /// # Errors
-    /// When there are too many sites.
+    /// If there are too many sites.
     pub fn site(&mut self, name: &str) -> Result<u32, Error> {
         if let Some(&number) = self.sites.get(name) {
             return Ok(number);
@@ -333,14 +334,14 @@ impl TraceBuilder {
         Ok(number)
     }
 
-    /// A new site, even when another one has its name.
+    /// Adds a new site, even if another one has its name.
     pub(crate) fn add_site(&mut self, name: String) -> Result<u32, Error> {
         let number = small(self.trace.sites.len(), "sites")?;
         self.trace.sites.push(name);
         Ok(number)
     }
 
-    /// A new thread, even when another one has its name.
+    /// Adds a new thread, even if another one has its name.
     pub(crate) fn add_thread(&mut self, name: String) -> Result<u16, Error> {
         let number = u16::try_from(self.trace.threads.len())
             .ok()
@@ -350,7 +351,7 @@ impl TraceBuilder {
         Ok(number)
     }
 
-    /// Reserves room for this many more events.
+    /// Reserves memory for this many more events.
     pub fn reserve(&mut self, events: usize) {
         self.trace.thread.reserve(events);
         self.trace.op.reserve(events);
@@ -358,14 +359,13 @@ impl TraceBuilder {
         self.trace.site.reserve(events);
     }
 
-    /// Appends an event. Its numbers must have been given out by this builder.
+    /// Appends an event. This builder must have assigned its numbers.
     ///
     /// # Errors
-    /// When there are too many events.
+    /// If there are too many events.
     ///
     /// # Panics
-    /// When the thread, the object or the site does not exist, or the object is of another kind than the operation
-    /// works on.
+    /// If the thread, the object or the site does not exist, or the object is of another kind than the operation needs.
     pub fn push(&mut self, event: Event) -> Result<EventId, Error> {
         let id = small(self.trace.len(), "events")?;
         assert!(usize::from(event.thread) < self.trace.threads.len(), "no thread {}", event.thread);
@@ -392,15 +392,15 @@ impl TraceBuilder {
         self.trace.site.push(event.site);
     }
 
-    /// Says what an event depends on, after later events were appended; in ascending order of events.
+    /// Adds a dependence of an event after later events were appended; in ascending order of events.
     pub(crate) fn depend_checked(&mut self, event: EventId, dependence: Dependence) {
         self.trace.dependences.get_or_insert_default().push(event, dependence);
     }
 
-    /// Says that the last event depends on an earlier read of its thread. The trace then has dependences.
+    /// Adds a dependence of the last event on an earlier read of its thread. The trace then has dependences.
     ///
     /// # Panics
-    /// When there is no event, or `dependence.read` is not an earlier read of the same thread.
+    /// If there is no event, or `dependence.read` is not an earlier read of the same thread.
     pub fn depend(&mut self, dependence: Dependence) {
         let last = self.trace.len() as EventId - 1;
         assert!(dependence.read < last && self.trace.op(dependence.read).reads(), "not an earlier read");
@@ -408,29 +408,29 @@ impl TraceBuilder {
         self.trace.dependences.get_or_insert_default().push(last, dependence);
     }
 
-    /// The trace so far.
+    /// Returns the trace so far.
     #[must_use]
     pub fn so_far(&self) -> &Trace {
         &self.trace
     }
 
-    /// Says what the trace was recorded from.
+    /// Sets the origin of the trace.
     pub fn set_origin(&mut self, origin: Origin) {
         self.trace.origin = Some(origin);
     }
 
-    /// Says that every choice is in it.
+    /// Notes that every branch is in it.
     pub fn set_branches(&mut self) {
         self.trace.branches = true;
     }
 
-    /// Says that dependences are known: events without any have none.
+    /// Notes that dependences are known: events without any have none.
     pub fn set_dependences(&mut self) {
         self.trace.dependences.get_or_insert_default();
     }
 
-    /// The trace, with its objects numbered anew by kind and name, where numbers at the end of names count as numbers.
-    /// What lies together in memory then has numbers that lie together, and takes less room in a file.
+    /// Returns the trace, with its objects renumbered by kind and name, where numbers at the end of names are compared
+    /// as numbers. Adjacent memory then has adjacent numbers, which takes less room in a file.
     #[must_use]
     pub fn finish_sorted(self) -> Trace {
         let mut trace = self.trace;
@@ -455,19 +455,19 @@ impl TraceBuilder {
         trace
     }
 
-    /// The trace.
+    /// Returns the trace.
     #[must_use]
     pub fn finish(self) -> Trace {
         self.trace
     }
 }
 
-/// The next number of a table.
+/// Returns the next number of a table.
 fn small(len: usize, what: &'static str) -> Result<u32, Error> {
     u32::try_from(len).ok().filter(|&number| number < u32::MAX - 1).ok_or(Error::TooMany(what))
 }
 
-/// A name without the number at its end, and the number. Addresses are numbers.
+/// Returns a name without the number at its end, and the number. Addresses are numbers.
 fn natural(name: &str) -> (&str, u64) {
     if let Some(digits) = name.strip_prefix("0x") {
         let end = digits.find(|character: char| !character.is_ascii_hexdigit()).unwrap_or(digits.len());

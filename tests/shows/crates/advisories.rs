@@ -1,8 +1,8 @@
-//! Bugs of threads in published versions of crates: `cargo xtask bench advisories [--runs N] [--time T] [NAME...]`.
+//! Concurrency bugs in published versions of crates: `cargo xtask bench advisories [--runs N] [--time T] [NAME...]`.
 //!
 //! A test of this project uses each crate as its documentation allows. It is hunted with the buggy version, where the
-//! bug must be found, and with the repaired version, where nothing may be reported. `benches/advisories.toml` lists
-//! the advisories.
+//! bug must be found, and with the repaired version, where nothing may be reported. `benches/advisories.toml` lists the
+//! advisories.
 
 use super::{Answer, Choice, at, cargo, cargo_racehunter, home, plain, write_crate};
 use crate::table::{Align, Table, thousands, time};
@@ -21,7 +21,7 @@ struct Advisories {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Advisory {
-    /// Its number in the database of RustSec, or where else it was published.
+    /// Its number in the RustSec database, or where else it was published.
     id: String,
     #[serde(rename = "crate")]
     name: String,
@@ -29,15 +29,15 @@ struct Advisory {
     features: Vec<String>,
     /// The file with the test.
     test: String,
-    /// The version that has the bug.
+    /// The buggy version.
     buggy: String,
-    /// Of the version that has the bug, if it was withdrawn.
+    /// The checksum of the buggy version, if it was withdrawn.
     #[serde(default)]
     checksum: Option<String>,
-    /// The version that repairs it, if there is one.
+    /// The repaired version, if there is one.
     #[serde(default)]
     patched: Option<String>,
-    /// What the bug may be called.
+    /// Possible kinds of the finding.
     kinds: Vec<String>,
 }
 
@@ -47,8 +47,8 @@ fn read() -> Result<Vec<Advisory>, String> {
     Ok(toml::from_str::<Advisories>(&text).map_err(|error| at(&file, error))?.advisory)
 }
 
-/// Prints a row for every bug, or for those of the crates with these names; says whether all were found, and nothing in the
-/// versions that repair them.
+/// Prints a row for every bug, or for those of the named crates; returns true if all were found, and nothing in the
+/// repaired versions.
 pub fn show(words: &[&str]) -> Result<bool, String> {
     let Choice { runs, limit, names } = Choice::read(words, "1000", "60s")?;
     let is_chosen = |advisory: &Advisory| {
@@ -112,7 +112,7 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
     Ok(good)
 }
 
-/// Hunts in the test of an advisory with one version of the crate.
+/// Hunts the test of an advisory with one version of the crate.
 fn hunt(advisory: &Advisory, version: &str, options: &[&str]) -> Result<Answer, String> {
     let place = home("bench-advisories").join(format!("{}-{version}", advisory.test));
     let source = root().join("benches/advisories").join(format!("{}.rs", advisory.test));
@@ -134,13 +134,13 @@ fn manifest(Advisory { name, features, test, .. }: &Advisory, version: &str) -> 
     )
 }
 
-/// The name of the test package. No package in the registry has it.
+/// Returns the name of the test package. No package in the registry has it.
 fn package(test: &str) -> String {
     format!("hunt-{}", test.replace('_', "-"))
 }
 
-/// Cargo resolves available versions only. A withdrawn version is available only through a lock file: that of the
-/// patched one, with the version and the checksum of the other.
+/// Provides a lock file for a withdrawn version, which cargo does not resolve: that of the patched version, with the
+/// version and the checksum of the other.
 fn provide_lock(advisory: &Advisory, version: &str, place: &Path) -> Result<(), String> {
     let file = place.join("Cargo.lock");
     if file.is_file() {
@@ -168,7 +168,7 @@ fn generate_lock(place: &Path) -> Result<(), String> {
     }
 }
 
-/// A lock file with another version of a crate.
+/// Returns a lock file with another version of a crate.
 fn exchange(lock: &str, name: &str, from: &str, (version, checksum): (&str, &str)) -> Option<String> {
     let mut is_there = false;
     let blocks: Vec<String> = lock

@@ -1,4 +1,4 @@
-//! Crates from the registry: bugs that were published, and the tests that crates come with.
+//! Crates from the registry: published bugs, and the crates' own tests.
 
 mod advisories;
 mod peers;
@@ -15,17 +15,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where everything is kept that is fetched and built for the tables.
+/// Returns the directory for everything that is fetched and built for the tables.
 fn home(name: &str) -> PathBuf {
     root().join("target").join(name)
 }
 
-/// An error that names what it is about.
+/// Returns an error that names what it is about.
 fn at(path: &Path, error: impl std::fmt::Display) -> String {
     format!("{}: {error}", path.display())
 }
 
-/// A command as a user would start it: what cargo sets for the program that runs here does not hold for other crates.
+/// Returns a command as a user would start it, without the variables that cargo sets for this program.
 fn plain(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
@@ -38,7 +38,7 @@ fn plain(program: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
-/// The cargo that this was built by.
+/// Returns the cargo that built this program.
 fn cargo() -> std::ffi::OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
@@ -50,12 +50,12 @@ fn cargo_racehunter() -> Command {
     command
 }
 
-/// A small crate in its own directory.
+/// Writes a small crate in its own directory.
 fn write_crate(place: &Path, manifest: &str, source: &str) -> Result<(), String> {
     fs::create_dir_all(place.join("src")).map_err(|error| at(place, error))?;
     for (name, content) in [("Cargo.toml", manifest), ("src/lib.rs", source)] {
         let file = place.join(name);
-        // Cargo compares the times of files.
+        // Write only changes, because cargo compares file times.
         if fs::read_to_string(&file).ok().as_deref() != Some(content) {
             fs::write(&file, content).map_err(|error| at(&file, error))?;
         }
@@ -63,7 +63,7 @@ fn write_crate(place: &Path, manifest: &str, source: &str) -> Result<(), String>
     Ok(())
 }
 
-/// What `cargo racehunter test` has said about one test.
+/// The result of `cargo racehunter test` for one test.
 #[derive(Deserialize)]
 struct Tested {
     test: String,
@@ -74,12 +74,12 @@ struct Tested {
     elapsed_ms: u64,
 }
 
-/// Everything that it has said.
+/// All results.
 struct Answer {
     tests: Vec<Tested>,
-    /// The findings that count, with the test each is about.
+    /// The findings that count, each with its test.
     findings: Vec<(String, Finding)>,
-    /// What each hunt said in the end, with its test.
+    /// The summary of each hunt, with its test.
     summaries: Vec<(String, Summary)>,
 }
 
@@ -109,18 +109,18 @@ impl Answer {
     }
 }
 
-/// What a bench about crates is asked for.
+/// The options of a benchmark of crates.
 struct Choice<'a> {
-    /// Executions for each test, at most.
+    /// Maximum number of executions for each test.
     runs: &'a str,
-    /// Time for each test, at most.
+    /// Time limit for each test.
     limit: &'a str,
     /// Names of the selected items; none means all.
     names: Vec<&'a str>,
 }
 
 impl<'a> Choice<'a> {
-    /// Reads the words of the command, with these limits unless it says otherwise.
+    /// Parses the words of the command, with these default limits.
     fn read(words: &[&'a str], runs: &'a str, limit: &'a str) -> Result<Self, String> {
         let mut choice = Self { runs, limit, names: Vec::new() };
         let mut words = words.iter();

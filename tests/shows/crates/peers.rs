@@ -21,12 +21,12 @@ const TESTS: [&str; 7] = [
     "speed_counter",
 ];
 
-/// Runs of a program with ThreadSanitizer, which checks the schedules that happen to occur.
+/// Number of runs with ThreadSanitizer, which checks the schedules that happen to occur.
 const TRIES: u32 = 10;
-/// No test of a peer takes longer, unless it hangs: that is what a deadlock is without a tool that sees it.
+/// Time limit of a peer's test, which hangs at a deadlock that its tool does not notice.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What a tool makes of a test.
+/// The result of a tool for a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Outcome {
     /// The bug was found.
@@ -36,17 +36,17 @@ enum Outcome {
     Hangs,
 }
 
-/// A tool, and what it made of the tests.
+/// A tool, and its results.
 struct Row {
     tool: &'static str,
     changed: usize,
     outcomes: Vec<Outcome>,
-    /// Executions, and how long they took, of the correct program.
+    /// Number and duration of executions of the correct program.
     speed: Option<(u64, Duration)>,
     remark: String,
 }
 
-/// Prints the table. Whether RaceHunter finds all bugs, and nothing in the correct program.
+/// Prints the table. Returns true if RaceHunter finds all bugs, and nothing in the correct program.
 pub fn show(words: &[&str]) -> Result<bool, String> {
     let (mut runs, mut limit) = ("10000", "30s");
     for option in words.chunks(2) {
@@ -102,7 +102,7 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
     Ok(ours[..6].iter().all(|outcome| *outcome == Outcome::Found) && ours[6] == Outcome::Nothing)
 }
 
-/// A copy of the crate, which has its own lock file and directory.
+/// Returns a copy of the crate, which has its own lock file and directory.
 fn place() -> Result<PathBuf, String> {
     let (from, to) = (root().join("benches/peers"), home("bench-peers"));
     fs::create_dir_all(to.join("src")).map_err(|error| at(&to, error))?;
@@ -129,12 +129,12 @@ fn hunted(place: &Path, tool: &'static str, options: &[&str], limits: &[&str]) -
         _ => Outcome::Hangs,
     });
     let speed = tested(TESTS[6]).map(|test| (test.executions, Duration::from_millis(test.elapsed_ms)));
-    // In-process loops are a call around the test.
+    // An in-process loop is one call around the test.
     let changed = if options.is_empty() { 0 } else { 1 };
     Ok(Row { tool, changed, outcomes: outcomes.collect(), speed, remark: String::new() })
 }
 
-/// loom and Shuttle: the crate is compiled for them.
+/// Runs loom or Shuttle: the crate is compiled for them.
 fn by_library(place: &Path, tool: &'static str, feature: &str, source: &str) -> Result<Row, String> {
     let program = build(place, feature, plain(cargo()).args(["test", "--release", "--no-run", "--features", feature]))?;
     let mut speed = None;
@@ -152,7 +152,7 @@ fn by_library(place: &Path, tool: &'static str, feature: &str, source: &str) -> 
     Ok(Row { tool, changed: marked(source, feature), outcomes, speed, remark: String::new() })
 }
 
-/// ThreadSanitizer is unstable in Rust; a stable compiler accepts it with `RUSTC_BOOTSTRAP`.
+/// Runs ThreadSanitizer, which is unstable in Rust; a stable compiler accepts it with `RUSTC_BOOTSTRAP`.
 fn sanitized(place: &Path) -> Result<Row, String> {
     let mut command = plain(cargo());
     command.args(["test", "--no-run", "--target", "x86_64-unknown-linux-gnu"]).env("RUSTC_BOOTSTRAP", "1");
@@ -164,8 +164,7 @@ fn sanitized(place: &Path) -> Result<Row, String> {
         for _ in 0..TRIES {
             let (said, ended) = run(&program, name)?;
             let reports = said.lines().filter(|line| line.starts_with("SUMMARY: ThreadSanitizer"));
-            // It knows nothing of the standard library; its reports about that are counted for the correct program
-            // only.
+            // It does not know the standard library; its reports about that count only for the correct program.
             let own = reports.clone().any(|line| line.contains("src/lib.rs") && !line.contains("/rustc/"));
             match () {
                 () if own || name == TESTS[6] && reports.count() > 0 => outcome = Outcome::Found,
@@ -180,7 +179,7 @@ fn sanitized(place: &Path) -> Result<Row, String> {
     Ok(Row { tool: "ThreadSanitizer", changed: 0, outcomes, speed: None, remark })
 }
 
-/// Builds the tests, and says where they are.
+/// Builds the tests, and returns their path.
 fn build(place: &Path, name: &str, command: &mut Command) -> Result<PathBuf, String> {
     command
         .current_dir(place)
@@ -193,7 +192,7 @@ fn build(place: &Path, name: &str, command: &mut Command) -> Result<PathBuf, Str
     programs.next_back().ok_or_else(|| format!("{name}: {}", String::from_utf8_lossy(&output.stderr).trim()))
 }
 
-/// Runs one test: what it wrote, and whether it passed, if it came to an end.
+/// Runs one test; returns its output, and whether it passed, if it ended.
 fn run(program: &Path, test: &str) -> Result<(String, Option<bool>), String> {
     let log = program.with_extension("log");
     let file = fs::File::create(&log).map_err(|error| at(&log, error))?;
@@ -217,13 +216,13 @@ fn run(program: &Path, test: &str) -> Result<(String, Option<bool>), String> {
     Ok((String::from_utf8_lossy(&said).into_owned(), ended))
 }
 
-/// What a test says of itself: `peers: 10 executions in 1000 us`.
+/// Parses what a test prints about itself: `peers: 10 executions in 1000 us`.
 fn counted(line: &str) -> Option<(u64, Duration)> {
     let (executions, micros) = line.split_once("peers: ")?.1.strip_suffix(" us")?.split_once(" executions in ")?;
     Some((executions.parse().ok()?, Duration::from_micros(micros.parse().ok()?)))
 }
 
-/// Lines of the source that are there for one tool.
+/// Returns the number of source lines that exist for one tool.
 fn marked(source: &str, tool: &str) -> usize {
     source.lines().filter(|line| line.trim_end().ends_with(&format!("// {tool}"))).count()
 }

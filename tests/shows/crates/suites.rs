@@ -1,7 +1,7 @@
-//! The tests that crates come with: `cargo xtask bench suites [--runs N] [--time T] [NAME...]`.
+//! The crates' own tests: `cargo xtask bench suites [--runs N] [--time T] [NAME...]`.
 //!
-//! Each suite is run by `cargo test`, and hunted in by `cargo racehunter test`. What passes there must pass here, and nothing may be
-//! reported. Which suites there are is data: `benches/suites.toml`.
+//! Each suite is run by `cargo test`, and hunted by `cargo racehunter test`. Tests that pass there must pass here, and
+//! nothing may be reported. `benches/suites.toml` lists the suites.
 
 use super::{Answer, Choice, at, cargo, cargo_racehunter, home, plain, write_crate};
 use crate::table::{Align, Table, thousands, time};
@@ -31,7 +31,7 @@ struct Suite {
     /// Tests that are left out, and why.
     #[serde(default)]
     skip: BTreeMap<String, String>,
-    /// Tests, by their whole names, that assert what holds only if threads come in time. Under some schedules they fail, and rightly.
+    /// Tests, by their full names, that assume that threads are fast enough. They rightly fail under some schedules.
     #[serde(default)]
     timed: Vec<String>,
     /// The dependencies of its tests depend on it: they must use this copy too.
@@ -48,7 +48,7 @@ fn read() -> Result<Vec<Suite>, String> {
     Ok(toml::from_str::<Suites>(&text).map_err(|error| at(&file, error))?.suite)
 }
 
-/// Prints a row for every suite, or for those with these names; says whether all outcomes are right and nothing is reported.
+/// Prints a row for every suite, or for the named ones; returns true if all outcomes are right and nothing is reported.
 pub fn show(words: &[&str]) -> Result<bool, String> {
     let Choice { runs, limit, names } = Choice::read(words, "20", "10s")?;
     let suites = read()?.into_iter().filter(|suite| names.is_empty() || names.contains(&&*suite.name));
@@ -106,13 +106,13 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
 #[derive(Default)]
 struct Row {
     tests: usize,
-    /// Tests that make threads.
+    /// Tests that create threads.
     threaded: usize,
-    /// Tests that do what they do without control.
+    /// Tests with the same outcome as without control.
     same: usize,
-    /// Tests with findings, other than the next.
+    /// Tests with findings, except those of the next field.
     reported: usize,
-    /// Tests that assert something about time, and fail where it is not so.
+    /// Tests that rightly fail because of an assumption about time.
     timed: usize,
     unclear: usize,
     /// Tests that reach something that is not under control, or not seen.
@@ -131,7 +131,7 @@ fn look_at(suite: &Suite, limits: &[&str]) -> Result<Row, String> {
     Ok(judge(suite, &plain, &answer))
 }
 
-/// The tests of a suite, without examples.
+/// Returns the tests of a suite, without examples.
 fn chosen(suite: &Suite) -> Vec<&str> {
     match suite.options.iter().any(|option| option == "--test") {
         true => suite.options.iter().map(String::as_str).collect(),
@@ -157,7 +157,7 @@ fn judge(suite: &Suite, plain: &BTreeSet<String>, answer: &Answer) -> Row {
         row.uncontrolled += usize::from(
             answer.summaries.iter().any(|(name, summary)| *name == test.test && !summary.uncontrolled.is_empty()),
         );
-        // The harness does not say which program a test is in.
+        // The harness does not say to which program a test belongs.
         let name = test.test.split_once(' ').map_or(test.test.as_str(), |(_, name)| name);
         let is_same = passes == Some(plain.contains(name));
         row.same += usize::from(is_same);
@@ -181,7 +181,7 @@ fn judge(suite: &Suite, plain: &BTreeSet<String>, answer: &Answer) -> Row {
     row
 }
 
-/// The names of the tests that `cargo test` says pass.
+/// Returns the names of the tests that pass under `cargo test`.
 fn outcomes(suite: &Suite, place: &Path) -> Result<BTreeSet<String>, String> {
     let mut command = plain(cargo());
     command.current_dir(place).args(["test", "--quiet", "--no-fail-fast"]).args(chosen(suite));
@@ -197,13 +197,13 @@ fn outcomes(suite: &Suite, place: &Path) -> Result<BTreeSet<String>, String> {
     Ok(passed)
 }
 
-/// The name of a test, if this line says that it passes.
+/// Returns the name of a test, if this line says that it passes.
 fn passed(line: &str) -> Option<&str> {
     let name = line.strip_prefix("test ")?.strip_suffix(" ... ok")?;
     Some(name.strip_suffix(" - should panic").unwrap_or(name))
 }
 
-/// A copy of a crate that the tests can be run in.
+/// Returns a copy of a crate in which the tests can be run.
 fn source(suite: &Suite) -> Result<PathBuf, String> {
     let Suite { name, version, .. } = suite;
     let place = home("bench-suites").join(format!("{name}-{version}"));
@@ -219,7 +219,7 @@ fn source(suite: &Suite) -> Result<PathBuf, String> {
     Ok(place)
 }
 
-/// The manifest of a crate as a separate workspace, without benchmarks.
+/// Returns the manifest of a crate as a separate workspace, without benchmarks.
 fn adapted(suite: &Suite, manifest: &str) -> Result<String, String> {
     let mut manifest: toml::Table = manifest.parse().map_err(|error| format!("{}: {error}", suite.name))?;
     manifest.remove("bench");
@@ -244,7 +244,7 @@ fn take_out(table: &mut toml::Table, names: &[String]) {
     }
 }
 
-/// Has cargo fetch a crate, and says where it is.
+/// Makes cargo fetch a crate, and returns its directory.
 fn fetch(name: &str, version: &str) -> Result<PathBuf, String> {
     let place = home("bench-suites").join("fetch").join(name);
     let manifest = format!(
@@ -261,7 +261,7 @@ fn fetch(name: &str, version: &str) -> Result<PathBuf, String> {
     path.map(Path::to_owned).ok_or_else(|| format!("cargo does not say where {name} {version} is"))
 }
 
-/// What a copy of a crate does without.
+/// Files that a copy of a crate omits.
 const LEFT: [&str; 3] = ["Cargo.lock", "rust-toolchain", "rust-toolchain.toml"];
 
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
@@ -271,7 +271,8 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
         let (path, place) = (entry.path(), to.join(entry.file_name()));
         match path.is_dir() {
             true => copy(&path, &place)?,
-            // The crate has been tested with other versions of what it depends on than can be had, and perhaps with another toolchain.
+            // The crate was tested with other versions of its dependencies than are available, and perhaps with another
+            // toolchain.
             false if LEFT.iter().any(|name| entry.file_name() == *name) => {}
             false => drop(fs::copy(&path, &place).map_err(|error| at(&path, error))?),
         }

@@ -1,7 +1,7 @@
 //! Real projects from Debian's source packages, under control: `cargo xtask bench projects [--dir DIR] [--time T] [--runs N] [NAME...]`.
 //!
-//! Each is built twice by its own build system, which knows nothing of RaceHunter but the names of two compilers, and its own
-//! tests are hunted. A plain build says what outcome is right. What projects there are is data: `benches/projects.toml`.
+//! Each project is built twice by its own build system, which knows only the names of two compilers, and its own tests
+//! are hunted. A plain build determines the right outcome. `benches/projects.toml` lists the projects.
 
 mod source;
 
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// What both builds are compiled with: fast enough, and with lines that can be named.
+/// Options of both builds: fast enough, with line numbers.
 const FLAGS: &str = "-g -O1";
 
 /// The file with the projects.
@@ -36,7 +36,7 @@ struct Project {
     package: String,
     /// A script that builds it.
     build: String,
-    /// What its tests find in their environment.
+    /// Environment variables of its tests.
     #[serde(default)]
     environment: BTreeMap<String, String>,
     test: Vec<Test>,
@@ -49,7 +49,7 @@ struct Test {
     run: Vec<String>,
 }
 
-/// What a command line says.
+/// The options of the command line.
 struct Options<'a> {
     directory: PathBuf,
     time: &'a str,
@@ -75,9 +75,9 @@ impl<'a> Options<'a> {
     }
 }
 
-/// Prints a row for every test of the projects with these names, or of all; returns whether every outcome is right
-/// and nothing diverged. Findings are not a failure here: a project may have races, and a reader has to judge whether
-/// they are real.
+/// Prints a row for every test of the named projects, or of all; returns true if every outcome is right and nothing
+/// diverged. Findings are not a failure here: a project may have races, and a reader has to judge whether they are
+/// real.
 pub fn show(words: &[&str]) -> Result<bool, String> {
     let options = Options::read(words)?;
     let file = root().join("benches/projects.toml");
@@ -168,7 +168,7 @@ fn build_one(
     let mut shell = Command::new("sh");
     shell.args(["-euc", &project.build]).current_dir(place).stdin(Stdio::null()).stdout(output).stderr(errors);
     shell.env("CC", cc).env("CXX", cxx).env("CFLAGS", FLAGS).env("CXXFLAGS", FLAGS);
-    // Not by `run`: a build can take more minutes than the commands of the tests may.
+    // Not by `run`: a build can take longer than the commands of the tests may.
     let status = shell.status().map_err(|e| error(place, e))?;
     if !status.success() {
         return Err(format!("the build failed ({status}): see {}", log.display()));
@@ -176,7 +176,7 @@ fn build_one(
     std::fs::write(&done, stamp).map_err(|e| error(&done, e))
 }
 
-/// A number for what is in the files of a directory.
+/// Returns a hash of the files of a directory.
 fn digest(directory: &Path) -> u64 {
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
@@ -193,7 +193,7 @@ struct Row {
     is_right: bool,
 }
 
-/// What a schedule must not change.
+/// Outcomes that must not depend on the schedule.
 const OUTCOMES: [&str; 5] = ["exit-status", "crash", "assertion", "deadlock", "lost-wakeup"];
 
 fn hunt(built: &Built, test: &Test, environment: &BTreeMap<String, String>, options: &Options<'_>) -> Row {
@@ -217,7 +217,7 @@ fn hunt(built: &Built, test: &Test, environment: &BTreeMap<String, String>, opti
         return Row { cells: cells.try_into().unwrap_or_default(), remarks, is_right: false };
     };
     let wrong = hunted.findings.iter().filter(|finding| OUTCOMES.contains(&finding.kind.as_str())).count();
-    // Executions whose plan cannot be carried out end early, and say nothing about the outcome.
+    // Executions that diverge end early, and say nothing about the outcome.
     let is_same = wrong == 0 && summary.completed > 0 && plain == Some(0);
     let outcome = match (wrong, summary.completed) {
         (0, 0) => "none ended",
@@ -256,7 +256,7 @@ fn hunt(built: &Built, test: &Test, environment: &BTreeMap<String, String>, opti
     Row { cells, remarks, is_right: is_same && summary.diverged == 0 }
 }
 
-/// A place, with the name of its file only.
+/// Returns a place, with only the name of its file.
 fn place(file: &str, line: u32) -> String {
     format!("{}:{line}", file.rsplit('/').next().unwrap_or_default())
 }

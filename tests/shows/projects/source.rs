@@ -1,23 +1,24 @@
-//! Debian's source packages, by an apt that has its own configuration, lists and cache: nothing of the machine's is changed.
+//! Debian's source packages, through an apt with its own configuration, lists and cache: nothing on the machine is
+//! changed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where packages come from, and where they go.
+/// The source and the directory of packages.
 pub struct Sources {
     directory: PathBuf,
 }
 
-/// One package that was fetched.
+/// A fetched package.
 pub struct Source {
-    /// Its version, without that of Debian's own changes.
+    /// Its upstream version.
     pub version: String,
     /// The description of the package, which names its parts.
     description: PathBuf,
 }
 
 impl Sources {
-    /// A place for sources; asks for the lists of packages if it has none.
+    /// Prepares a directory for sources; fetches the package lists if there are none.
     pub fn new(directory: &Path) -> Result<Self, String> {
         let directory = directory.join("sources");
         let error = |error: std::io::Error| format!("{}: {error}", directory.display());
@@ -37,7 +38,7 @@ impl Sources {
             format!("Dir::Etc::SourceList={}", path("list.sources")),
             format!("Dir::State::Lists={}", path("lists")),
             format!("Dir::Cache={}", self.directory.display()),
-            // The directory may be one that only its owner can read.
+            // The directory may be readable only by its owner.
             "APT::Sandbox::User=root".to_owned(),
         ] {
             apt.args(["-o", &option]);
@@ -52,7 +53,7 @@ impl Sources {
         Err(format!("apt-get {}: {first}", words.join(" ")))
     }
 
-    /// A package: from the directory if it is there, else from Debian.
+    /// Returns a package: from the directory if it exists there, otherwise from Debian.
     pub fn get(&self, package: &str) -> Result<Source, String> {
         if let Some(source) = self.find(package) {
             return Ok(source);
@@ -77,7 +78,7 @@ impl Sources {
 }
 
 impl Source {
-    /// The authors' own archive.
+    /// Returns the authors' own archive.
     fn archive(&self) -> Option<PathBuf> {
         let name = self.description.file_name()?.to_str()?;
         let package = name.split('_').next()?;
@@ -88,7 +89,7 @@ impl Source {
         })
     }
 
-    /// Unpacks it in an empty directory: with Debian's changes where they are there.
+    /// Unpacks it into an empty directory, with Debian's changes if they exist.
     pub fn unpack(&self, place: &Path) -> Result<(), String> {
         let error = |error: std::io::Error| format!("{}: {error}", place.display());
         if place.exists() {
@@ -109,7 +110,7 @@ impl Source {
     }
 }
 
-/// The machine's own list of where binary packages come from, for sources.
+/// Returns the machine's own list of where binary packages come from, for sources.
 fn machine() -> Result<String, String> {
     let mut list = String::new();
     for file in files("/etc/apt/sources.list.d") {
@@ -132,13 +133,13 @@ fn files(directory: &str) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).collect()
 }
 
-/// A list for binary packages as one for sources.
+/// Returns a list for binary packages as one for sources.
 fn deb_src(list: &str) -> String {
     let line = |line: &str| if line.starts_with("Types:") { "Types: deb-src".to_owned() } else { line.to_owned() };
     list.lines().map(line).map(|line| line + "\n").collect()
 }
 
-/// The version of the project in the description of a package.
+/// Returns the version of the project in the description of a package.
 fn version(description: &str) -> Option<String> {
     let whole = description.lines().find_map(|line| line.strip_prefix("Version: "))?;
     let whole = whole.split_once(':').map_or(whole, |(_, rest)| rest);

@@ -1,10 +1,10 @@
-//! Attempts to show a race in a program that was called race-free.
+//! Tries to show a race in a program that was called race-free.
 
 use super::{Task, scan};
 use racehunter_e2e::Workshop;
 use racehunter_e2e::mutants;
 
-/// Hunts a program; the race that is found, if one is.
+/// Hunts a program; returns the race, if one is found.
 pub fn attack(task: &Task, patience: &str) -> Option<String> {
     let workshop = Workshop::new();
     let mut options = vec!["--time", patience];
@@ -14,8 +14,8 @@ pub fn attack(task: &Task, patience: &str) -> Option<String> {
     Some(format!("{}: {}", task.name, race.message))
 }
 
-/// Removes from a program what may have kept its threads apart, one thing at a time; returns the programs that are
-/// still called race-free but are shown to have a race.
+/// Removes synchronisation from a program, one piece at a time; returns the programs that are still called race-free
+/// but are shown to have a race.
 pub fn mutants(task: &Task, patience: &str) -> Result<Vec<String>, String> {
     let text = std::fs::read_to_string(&task.source).map_err(|error| error.to_string())?;
     let extension = task.source.extension().unwrap_or_default().to_string_lossy().into_owned();

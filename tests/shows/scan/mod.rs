@@ -40,7 +40,7 @@ struct Request {
 /// Points of the competition: for proofs, races, wrong proofs and wrong races.
 const SCORE: [(&str, i64); 4] = [("race-free", 2), ("race", 1), ("wrong race-free", -32), ("wrong race", -16)];
 
-/// Scans all programs; whether no verdict is wrong.
+/// Scans all programs; returns true if no verdict is wrong.
 pub fn show(words: &[&str]) -> Result<bool, String> {
     if let ["--real", names @ ..] = words {
         return real::show(names);
@@ -129,7 +129,7 @@ fn request(words: &[&str]) -> Result<Request, String> {
     Ok(request)
 }
 
-/// The programs that the tests scan.
+/// Returns the programs that the tests scan.
 fn own(with_targets: bool) -> Result<Vec<Task>, String> {
     let directory = tool::root().join("tests/programs/scan");
     let mut all = Vec::new();
@@ -148,7 +148,7 @@ fn own(with_targets: bool) -> Result<Vec<Task>, String> {
     Ok(all)
 }
 
-/// Verification tasks that have a verdict about data races.
+/// Returns the verification tasks that have a verdict about data races.
 fn tasks(directory: &Path) -> Result<Vec<Task>, String> {
     let mut all = Vec::new();
     for description in files(directory, "yml")? {
@@ -166,8 +166,8 @@ fn tasks(directory: &Path) -> Result<Vec<Task>, String> {
     Ok(all)
 }
 
-/// Programs with threads that have a label. A label applies to its line: a program has a race if one of its lines
-/// has, and none that is known if there are only lines without.
+/// Returns the programs with threads that have a label. A label applies to its line: a program has a race if one of its
+/// lines has, and no known race if there are only lines without.
 fn labelled(directory: &Path, cflags: Option<&String>) -> Result<Vec<Task>, String> {
     let mut all = Vec::new();
     let mut work = vec![directory.to_path_buf()];
@@ -209,7 +209,7 @@ fn name(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The verdict about a program, and its tier.
+/// Returns the verdict about a program, and its tier.
 fn scan(task: &Task, is_task: bool, options: &[String]) -> (String, String) {
     let workshop = Workshop::new();
     let out = workshop.out().display().to_string();

@@ -1,4 +1,4 @@
-//! `cargo xtask bench static --real [NAME...]`: what the analysis says about real programs, and what it takes.
+//! `cargo xtask bench static --real [NAME...]`: the results of the analysis for real programs, and its cost.
 
 use crate::table::{Align, Table, thousands};
 use racehunter_e2e::real::{Build, Real, named};
@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-/// Prints the table; whether everything came to an end.
+/// Prints the table; returns true if every scan ended.
 pub fn show(names: &[&str]) -> Result<bool, String> {
     let table = Table::new([
         ("program", 8, Align::Left),
@@ -60,7 +60,7 @@ pub fn show(names: &[&str]) -> Result<bool, String> {
 
 struct Scanned {
     lines: Vec<Value>,
-    /// At most, in KiB.
+    /// Peak memory in KiB.
     memory: u64,
 }
 
@@ -81,7 +81,7 @@ fn scan(real: &Real) -> Result<Scanned, String> {
     Ok(Scanned { lines: text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect(), memory })
 }
 
-/// The most memory that a process has had so far, in KiB.
+/// Returns the peak memory of a process so far, in KiB.
 fn peak(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

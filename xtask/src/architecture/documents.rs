@@ -1,4 +1,4 @@
-//! Links, paths and commands of the documents lead somewhere.
+//! Checks that links, paths and commands in the documents exist.
 
 use super::{files, name, read};
 use crate::USAGE;
@@ -14,7 +14,7 @@ pub(super) fn check() -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     let mut headings = HashMap::new();
     let mut commands = commands(&read(&root().join("crates/cli/src/arguments.rs"))?);
-    // Under gdb there are others.
+    // There are further commands under gdb.
     let debugger = read(&root().join("crates/hunter/src/commands.py"))?;
     commands.extend(debugger.lines().flat_map(|line| after(line, "racehunter ")).map(str::to_owned));
     for file in documents()? {
@@ -52,7 +52,7 @@ pub(super) fn check() -> Result<Vec<String>> {
     Ok(wrong)
 }
 
-/// Why a path leads nowhere: `FILE`, `FILE:LINE`, or `FILE#WORD` for a word in the file.
+/// Returns why a path does not exist: `FILE`, `FILE:LINE`, or `FILE#WORD` for a word in the file.
 fn missing(path: &str) -> Result<Option<String>> {
     let (file, word) = path.split_once('#').unwrap_or((path, ""));
     let file = file.split(':').next().unwrap_or(file);
@@ -63,7 +63,7 @@ fn missing(path: &str) -> Result<Option<String>> {
     Ok((!word.is_empty() && !read(&full)?.contains(word)).then(|| format!("there is no `{word}` in {file}")))
 }
 
-/// The documents of the project.
+/// Returns the documents of the project.
 fn documents() -> Result<Vec<PathBuf>> {
     let mut all = files(&root().join("docs"), "md")?;
     let top =
@@ -72,24 +72,24 @@ fn documents() -> Result<Vec<PathBuf>> {
     Ok(all)
 }
 
-/// The targets of the links in a line.
+/// Returns the targets of the links in a line.
 fn links(line: &str) -> impl Iterator<Item = &str> {
     line.split("](").skip(1).filter_map(|rest| rest.split(')').next())
 }
 
-/// What stands between backticks in a line.
+/// Returns the texts between backticks in a line.
 fn quoted(line: &str) -> impl Iterator<Item = &str> {
     line.split('`').skip(1).step_by(2)
 }
 
-/// The words in lower case that follow each occurrence of some text.
+/// Returns the words in lower case that follow each occurrence of some text.
 fn after<'a>(line: &'a str, text: &'a str) -> impl Iterator<Item = &'a str> {
     let end = |letter: char| !(letter.is_ascii_lowercase() || letter == '-' || letter == '+');
     let word = move |rest: &'a str| rest.split(end).next().unwrap_or_default().trim_start_matches("--");
     line.split(text).skip(1).map(word).filter(|word| !word.is_empty())
 }
 
-/// Why a link leads nowhere.
+/// Returns why a link is broken.
 fn broken(file: &Path, link: &str, headings: &mut HashMap<PathBuf, Vec<String>>) -> Result<Option<String>> {
     if link.contains("://") || link.starts_with("mailto:") {
         return Ok(None);
@@ -110,7 +110,7 @@ fn broken(file: &Path, link: &str, headings: &mut HashMap<PathBuf, Vec<String>>)
     Ok((!known).then(|| format!("{} has no heading #{anchor}", name(&target))))
 }
 
-/// The anchors of the headings of a document, as GitHub makes them.
+/// Returns the anchors of the headings of a document, as GitHub makes them.
 fn anchors(text: &str) -> Vec<String> {
     let mut is_code = false;
     let mut anchors: Vec<String> = Vec::new();
@@ -131,7 +131,7 @@ fn anchors(text: &str) -> Vec<String> {
     anchors
 }
 
-/// The names of the commands, from the code that reads them.
+/// Returns the names of the commands, from the code that reads them.
 fn commands(source: &str) -> Vec<String> {
     let body = source.split("pub enum Command {").nth(1).and_then(|rest| rest.split("\n}").next()).unwrap_or_default();
     let variant = |line: &str| {

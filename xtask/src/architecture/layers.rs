@@ -1,7 +1,7 @@
-//! Who depends on whom: the code map of ARCHITECTURE.md, compared with the manifests.
+//! Dependencies between crates: the code map of ARCHITECTURE.md, compared with the manifests.
 //!
-//! An entry of the map is a line that begins with ``**`crates/NAME`** (on `A`, `B`)``. A crate may depend on those that come
-//! before it, and on no others than those that its entry names.
+//! An entry of the map is a line that begins with ``**`crates/NAME`** (on `A`, `B`)``. A crate may depend only on
+//! crates that come before it and that its entry names.
 
 use super::{crates, read};
 use crate::shell::root;
@@ -38,7 +38,7 @@ pub(super) fn check() -> Result<Vec<String>> {
     Ok(wrong)
 }
 
-/// Dependencies that do not point to an earlier entry.
+/// Returns the dependencies that do not point to an earlier entry.
 fn order(map: &[Entry]) -> Vec<String> {
     let mut wrong = Vec::new();
     for (at, Entry { name, on }) in map.iter().enumerate() {
@@ -61,7 +61,7 @@ fn entries(text: &str) -> Vec<Entry> {
     text.lines().filter_map(entry).collect()
 }
 
-/// The crates of this project that a manifest depends on, outside of tests.
+/// Returns the crates of this project that a manifest depends on, outside of tests.
 fn dependencies(manifest: &str) -> BTreeSet<String> {
     let mut section = "";
     let mut names = BTreeSet::new();

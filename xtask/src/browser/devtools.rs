@@ -1,4 +1,4 @@
-//! Chromium without a window, spoken to through two pipes: each message is JSON that ends with a zero byte.
+//! Headless Chromium, controlled through two pipes: each message is JSON that ends with a zero byte.
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
@@ -7,7 +7,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// The browser gets its messages from descriptor 3, and answers to 4. It ends when the pipes do, or when it takes too long.
+/// The browser reads messages from descriptor 3, and answers on 4. It ends when the pipes close, or when it takes too
+/// long.
 const START: &str = r#"exec timeout 120 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
     --disable-background-networking --disable-component-update --disable-sync --hide-scrollbars \
     --user-data-dir="$1/profile" --remote-debugging-pipe about:blank 3<"$1/to" 4>"$1/from" 2>"$1/log""#;
@@ -19,7 +20,7 @@ pub struct Tab {
     from: BufReader<File>,
     last: u64,
     session: Option<String>,
-    /// What the browser sent unasked.
+    /// Events that the browser sent.
     pub events: Vec<Value>,
 }
 
@@ -48,7 +49,7 @@ impl Tab {
         Ok(tab)
     }
 
-    /// Asks for something and waits for the answer.
+    /// Sends a request and waits for the answer.
     pub fn call(&mut self, method: &str, parameters: &Value) -> Result<Value> {
         self.last += 1;
         let mut message = json!({ "id": self.last, "method": method, "params": parameters });
@@ -70,7 +71,7 @@ impl Tab {
         }
     }
 
-    /// Waits for an event that the browser sends unasked.
+    /// Waits for an event from the browser.
     pub fn wait_for(&mut self, event: &str) -> Result<()> {
         loop {
             if let Some(at) = self.events.iter().position(|told| told["method"] == event) {
@@ -91,7 +92,7 @@ impl Tab {
         Ok(serde_json::from_slice(&bytes)?)
     }
 
-    /// The value of an expression on the page.
+    /// Returns the value of an expression on the page.
     pub fn evaluate(&mut self, expression: &str) -> Result<Value> {
         let ask = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let mut answer = self.call("Runtime.evaluate", &ask)?;
@@ -110,7 +111,7 @@ impl Tab {
         self.wait_for("Page.loadEventFired")
     }
 
-    /// Moves the pointer, or does something with it.
+    /// Moves the pointer, or uses it.
     pub fn pointer(&mut self, kind: &str, [x, y]: [f64; 2], more: &Value) -> Result<()> {
         let mut event = json!({ "type": kind, "x": x, "y": y });
         for (name, value) in more.as_object().into_iter().flatten() {
@@ -119,12 +120,12 @@ impl Tab {
         self.call("Input.dispatchMouseEvent", &event).map(drop)
     }
 
-    /// A screenshot of the window, as PNG.
+    /// Takes a screenshot of the window, as PNG.
     pub fn screenshot(&mut self, file: &Path) -> Result<()> {
         self.capture(file, &json!({ "format": "png" }))
     }
 
-    /// A screenshot of a part of the page, wherever it is.
+    /// Takes a screenshot of a part of the page, wherever it is.
     pub fn picture(&mut self, of: &str, file: &Path) -> Result<()> {
         let place = self.evaluate(&format!(
             "(() => {{ const box = {of}.getBoundingClientRect(); return {{ x: box.x + scrollX, y: box.y + scrollY, \
@@ -149,7 +150,7 @@ impl Drop for Tab {
     }
 }
 
-/// Base 64.
+/// Decodes base 64.
 fn decode(text: &str) -> Vec<u8> {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digits = text.bytes().filter_map(|letter| LETTERS.iter().position(|known| *known == letter));

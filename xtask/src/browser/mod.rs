@@ -24,7 +24,7 @@ const PROGRAMS: [&str; 6] = [
     "tests/programs/many_threads.c",
 ];
 
-/// Pixels of a window as most people have it.
+/// Width in pixels of a common window.
 const WIDE: u32 = 1000;
 
 /// Hunts, writes the page and checks it.
@@ -33,7 +33,7 @@ pub fn run(kit: &Kit) -> Result<()> {
     let directory = target().join("browser");
     let _ = std::fs::remove_dir_all(&directory);
     std::fs::create_dir_all(&directory)?;
-    // Relative where it can be: what is on the page is the same on every machine then.
+    // Relative paths, if possible, make the page the same on every machine.
     let kept = directory.join("kept");
     let out = kept.strip_prefix(root()).unwrap_or(&kept).to_string_lossy().into_owned();
     for program in PROGRAMS {
@@ -71,7 +71,7 @@ const ESSENTIALS: &str = "(() => {
     };
 })()";
 
-/// The lowest contrast of text against its background, and where it is. Readable text has 4.5 or more.
+/// The lowest contrast of text against its background, and where it is. Readable text has at least 4.5.
 const CONTRAST: &str = "(() => {
     const channels = (color) => color.match(/[\\d.]+/g).map(Number);
     const light = (color) => {
@@ -96,7 +96,7 @@ const CONTRAST: &str = "(() => {
     return least;
 })()";
 
-/// What is wider than the window, and not inside something that can be scrolled.
+/// Elements that are wider than the window, and not inside something that can be scrolled.
 const STICKS_OUT: &str = "[...document.querySelectorAll('body *')].filter((item) => {
     if (item.getBoundingClientRect().right <= innerWidth + 0.5) return false;
     for (let at = item.parentElement; at; at = at.parentElement) {
@@ -105,14 +105,14 @@ const STICKS_OUT: &str = "[...document.querySelectorAll('body *')].filter((item)
     return true;
 }).map((item) => `${item.tagName}.${item.className}: ${item.textContent.trim().slice(0, 30)}`)";
 
-/// The finding of a kind on the page.
+/// Returns the finding of a kind on the page.
 fn section(kind: &str) -> String {
     format!(
         "[...document.querySelectorAll('h2 .badge')].find((one) => one.textContent === '{kind}').closest('section')"
     )
 }
 
-/// Checks the page, and counts what is wrong with it.
+/// Checks the page, and counts failures.
 struct Check<'a> {
     tab: &'a mut Tab,
     failed: u32,
@@ -147,7 +147,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Where the middle of something on the page is, after it was brought into view.
+    /// Returns the centre of an element of the page, after scrolling it into view.
     fn middle(&mut self, of: &str) -> Result<[f64; 2]> {
         let place = self.tab.evaluate(&format!(
             "(() => {{ const item = {of}; item.scrollIntoView({{ block: 'center' }}); const box = \
@@ -234,7 +234,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// The finding with many threads: narrow lanes, an overview, locks that are held, and filters that leave what they should.
+    /// Checks the finding with many threads: narrow lanes, an overview, held locks, and filters.
     fn large(&mut self, pictures: &Path) -> Result<()> {
         let timeline = "[...document.querySelectorAll('.timeline')].find((one) => one.querySelector('.overview'))";
         let seen = self.tab.evaluate(&format!(

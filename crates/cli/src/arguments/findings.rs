@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(args_override_self = true)]
 pub struct List {
-    /// Form of the results
+    /// Output format
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
     /// When to use colours
@@ -38,7 +38,7 @@ pub struct Suppress {
     /// The file to add them to
     #[arg(long, value_name = "FILE", default_value = crate::config::BASELINE)]
     pub baseline: PathBuf,
-    /// Where findings are kept
+    /// Directory of the findings
     #[arg(long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
 }
@@ -55,7 +55,7 @@ pub struct Bundle {
     /// The program, if it is not where it was
     #[arg(long, value_name = "PATH")]
     pub program: Option<PathBuf>,
-    /// Where findings are kept
+    /// Directory of the findings
     #[arg(long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
 }

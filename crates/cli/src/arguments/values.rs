@@ -5,7 +5,7 @@ use racehunter_explore::{Allowed, Points};
 use racehunter_launch::Backend;
 use racehunter_report::{ColorChoice, Format};
 
-/// Exit statuses that are no failure.
+/// Exit statuses that are not failures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Statuses {
     /// Any.
@@ -15,7 +15,7 @@ pub enum Statuses {
 }
 
 impl Statuses {
-    /// As the campaign wants it.
+    /// Converts them for the campaign.
     pub fn allowed(&self) -> Allowed {
         match self {
             Self::Any => Allowed::ANY,
@@ -53,7 +53,7 @@ impl std::fmt::Display for Statuses {
     }
 }
 
-/// What threads are.
+/// How the threads of the program run.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Threads {
     /// Fibers on one kernel thread
@@ -76,16 +76,16 @@ impl From<Threads> for Backend {
 pub enum Detector {
     /// Accesses that nothing orders, and what the analysis provokes
     HappensBefore,
-    /// Two threads that stand before conflicting accesses at the same time, whatever the program synchronises with
+    /// Two threads that stand before conflicting accesses at the same time, however the program synchronises
     Meeting,
-    /// The same; and nothing tells which memory turns out to be shared: faster
+    /// The same, without learning which memory turns out to be shared: faster
     None,
 }
 
 /// What a bound counts.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Counted {
-    /// Switches away from a thread that could have gone on
+    /// Switches away from a thread that could have continued
     Preemptions,
     /// All switches
     Switches,
@@ -112,7 +112,7 @@ impl From<Where> for Points {
     }
 }
 
-/// Form of the results.
+/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum MessageFormat {
     /// Reports with source, stacks and the interleaving
@@ -125,7 +125,7 @@ pub enum MessageFormat {
     Github,
     /// One SARIF log, for code scanning
     Sarif,
-    /// JUnit's XML, for test reports
+    /// JUnit XML, for test reports
     Junit,
 }
 
@@ -163,13 +163,13 @@ impl From<Color> for ColorChoice {
     }
 }
 
-/// From which side a scan comes to its verdict.
+/// Which approximation a scan uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Approximation {
-    /// From less than what can happen: executions, which show races
+    /// Under-approximation: executions, which show races
     Under,
-    /// From more than what can happen: the code, which proves that there are none
+    /// Over-approximation: the code, which proves that there are none
     Over,
-    /// From both
+    /// Both
     Both,
 }

@@ -1,14 +1,14 @@
-//! What the parts of a search by ranks guarantee together: `variable-bound` and `thread-bound`.
+//! The guarantees of a divided search by ranks: `variable-bound` and `thread-bound`.
 //!
 //! All parts go through the ranks in the same order. A part that has finished covers everything within the bounds. For parts
 //! that have not finished, only a claim that all of them make in the same words holds for the whole.
 
 use racehunter_explore::Claim;
 
-/// What all parts together guarantee, and whether each of them has finished.
+/// Returns what all parts together guarantee; `finished` says which of them have finished.
 pub(super) fn claim(claims: &[Vec<Claim>], finished: &[bool]) -> Option<String> {
     let last: Vec<&Claim> = claims.iter().map(|claims| claims.last()).collect::<Option<_>>()?;
-    // How many orders of priorities there are depends on the threads that a part has seen.
+    // The number of priority orders depends on the threads that a part has seen.
     let orders: Vec<&str> = last.iter().map(|claim| orders(&claim.words)).collect();
     if orders.windows(2).any(|pair| pair[0] != pair[1]) {
         return None;
@@ -16,7 +16,7 @@ pub(super) fn claim(claims: &[Vec<Claim>], finished: &[bool]) -> Option<String> 
     let unfinished: Vec<&Vec<Claim>> =
         claims.iter().zip(finished).filter(|(_, finished)| !**finished).map(|(claims, _)| claims).collect();
     let Some((first, others)) = unfinished.split_first() else {
-        // Where a part has come up against no bound it claims more than the others: what is said is what holds for all.
+        // A part that no bound has limited claims more than the others; claim only what holds for all.
         let mut words: Vec<&str> = last.iter().filter(|claim| !claim.everything).map(|claim| &*claim.words).collect();
         if words.is_empty() {
             words = last.iter().map(|claim| &*claim.words).collect();
@@ -27,18 +27,18 @@ pub(super) fn claim(claims: &[Vec<Claim>], finished: &[bool]) -> Option<String> 
     first.iter().rev().find(is_common).map(|claim| claim.words.clone())
 }
 
-/// The part of a claim that says which orders of priorities it is about; nothing where it is about none.
+/// Returns the part of a claim that says which priority orders it covers; empty if there are none.
 fn orders(words: &str) -> &str {
     words.strip_prefix("all schedules of ").and_then(|rest| rest.split(" with <= ").next()).unwrap_or_default()
 }
 
-/// Claims about the same schedules that differ in what limits them: all that limits any of them.
+/// Joins claims about the same schedules that have different limits: the result has all of these limits.
 fn join(words: &[&str]) -> String {
     let Some(longest) = words.iter().max_by_key(|words| words.len()) else { return String::new() };
     let mut joined = (*longest).to_owned();
     for other in words {
         let same = other.bytes().zip(longest.bytes()).take_while(|(a, b)| a == b).count();
-        // Back to where the last limit begins.
+        // Back to the start of the last limit.
         let from = [" (", ", ", " and "].iter().filter_map(|begin| other.get(..same)?.rfind(begin)).max();
         let limit = other.get(same..).filter(|rest| !rest.is_empty()).map(|_| &other[from.unwrap_or(same)..]);
         if let Some(limit) = limit.filter(|limit| !joined.contains(limit)) {
@@ -70,7 +70,7 @@ mod tests {
             });
         let both = claim(&[one.clone(), two], &[true, true]);
         assert_eq!(both.as_deref(), Some("all schedules with <= 2 (ignored yields count)"));
-        // A part with nothing beyond the bounds says nothing about the parts that have.
+        // A part with nothing beyond the bounds says nothing about parts that have something there.
         let all = claims(&[("all schedules", true)]);
         assert_eq!(claim(&[one.clone(), all.clone()], &[true, true]).as_deref(), Some("all schedules with <= 2"));
         assert_eq!(claim(&[all.clone(), all], &[true, true]).as_deref(), Some("all schedules"));
@@ -83,7 +83,7 @@ mod tests {
         let early = claims(&[("all 0", false), ("all 1", false)]);
         let late = claims(&[("all 0", false), ("all 2", false)]);
         assert_eq!(claim(&[early.clone(), late.clone()], &[false, false]).as_deref(), Some("all 0"));
-        // Who has finished has everything.
+        // A part that has finished covers everything.
         assert_eq!(claim(&[early.clone(), late.clone()], &[false, true]).as_deref(), Some("all 1"));
         assert_eq!(claim(&[early, Vec::new()], &[false, false]), None);
         assert_eq!(claim(&[late, claims(&[("all 3", false)])], &[false, false]), None);

@@ -1,9 +1,9 @@
-//! Executions that end by an assumption of the program that does not hold.
+//! Executions that end because an assumption of the program does not hold.
 //!
-//! Verification tasks say `if (!condition) abort();` for "only executions in which this holds matter". A thread that is about
-//! to do so need not do it before the others have gone on for as long as they like, so in executions it waits for ever instead.
-//! In an atomic section that keeps everybody else from theirs. But if the thread has not written anything in the section yet,
-//! it may as well not have entered it: then it leaves the section, and the others go on.
+//! In verification tasks, `if (!condition) abort();` means that only executions with this condition matter. A thread
+//! that is about to abort may delay that for as long as it likes, so in executions it waits for ever instead. In an
+//! atomic section, this would keep all other threads out of theirs. But if the thread has written nothing in the
+//! section yet, it might as well not have entered it: it then leaves the section, and the others continue.
 
 use racehunter_ir::{Instruction, Operand, Operation};
 use racehunter_scan::Program;
@@ -13,14 +13,14 @@ use racehunter_scan::program::{Entity, FunctionId};
 const BEGIN: &str = "__VERIFIER_atomic_begin";
 const END: &str = "__VERIFIER_atomic_end";
 
-/// Functions that end the program where an assumption does not hold, or something is wrong.
+/// Functions that end the program if an assumption does not hold, or on an error.
 pub const ENDS: [&str; 2] = ["abort", "__assert_fail"];
-/// Those of them that stand for it in tasks.
+/// Their counterparts in tasks.
 const TASK_ENDS: [&str; 3] = ["__VERIFIER_assume", "__VERIFIER_error", "reach_error"];
 /// Functions that do nothing to memory.
 const HARMLESS: [&str; 3] = ["__VERIFIER_nondet_", "llvm.lifetime.", "llvm.dbg."];
 
-/// What a function does, with all that it calls.
+/// What a function does, including the functions it calls.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Does {
     writes: bool,
@@ -30,15 +30,15 @@ struct Does {
 /// Where control is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Section {
-    /// In none.
+    /// Outside any section.
     Outside,
-    /// In one, and nothing was written in it.
+    /// In a section in which nothing was written.
     Clean,
-    /// In one, and something may have been written.
+    /// In a section in which something may have been written.
     Written,
 }
 
-/// Whether no thread of a program ends it in an atomic section after it may have written something there.
+/// Returns true if no thread aborts in an atomic section after it may have written something there.
 pub fn leave_sections_clean(program: &Program) -> bool {
     let mut does = vec![Does::default(); program.functions().count()];
     loop {
@@ -63,7 +63,7 @@ fn all(program: &Program, function: FunctionId, does: &[Does]) -> Does {
     found
 }
 
-/// What is called, if it is one function that is known by its name.
+/// Returns the called function, if there is only one and its name is known.
 fn callee(program: &Program, module: usize, instruction: &Instruction) -> Option<Entity> {
     let is_call = matches!(instruction.operation, Operation::Call | Operation::Invoke { .. });
     match instruction.operands.first() {
@@ -117,7 +117,7 @@ fn is_clean(program: &Program, function: FunctionId, does: &[Does]) -> bool {
         for instruction in &code.instructions[first..end] {
             let called = callee(program, module, instruction).map(|callee| name(program, &callee)).unwrap_or_default();
             match &*called {
-                // Sections within sections are not told apart.
+                // Nested sections are not distinguished.
                 BEGIN if section != Section::Outside => return false,
                 BEGIN => section = Section::Clean,
                 END => section = Section::Outside,
@@ -132,7 +132,7 @@ fn is_clean(program: &Program, function: FunctionId, does: &[Does]) -> bool {
                     }
                 }
             }
-            // A section that goes on in the caller is not followed.
+            // A section that continues in the caller is not followed.
             if instruction.operation == Operation::Return && section != Section::Outside {
                 return false;
             }

@@ -1,4 +1,4 @@
-//! From sources to their code, and to a program that can be executed.
+//! Compiles sources to code for the analysis, and to a program that can be executed.
 
 use super::{Scan, assumptions, inputs, library};
 use crate::{Error, digest, files, target};
@@ -9,9 +9,9 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-/// Functions that are atomic by their name are made so.
+/// Makes functions atomic whose names say so.
 const ATOMIC_SECTIONS: (&str, &str) = ("RACEHUNTER_ATOMIC_SECTIONS", "1");
-/// Where to put the code, before anything is made of it.
+/// Where to put the code, before it is compiled any further.
 const EXPORT: &str = "RACEHUNTER_EXPORT";
 
 /// Verification tasks are written for other compilers and standards.
@@ -27,24 +27,24 @@ const TASK_OPTIONS: [&str; 9] = [
     "-fno-builtin",
 ];
 
-/// What there is to scan.
+/// The program to scan.
 pub struct Built {
     /// The code.
     pub modules: Vec<Module>,
     /// Objects, or an executable.
     files: Vec<PathBuf>,
-    /// Sources that no object could be made of: they can be looked at and not executed.
+    /// Sources that could not be compiled to objects: they can be analysed but not executed.
     only_code: Vec<PathBuf>,
     is_program: bool,
     is_task: bool,
     language: Language,
     pub(super) directory: PathBuf,
     name: String,
-    /// Whether functions of libraries are described by code, which executions do not show.
+    /// True if library functions are described by code, which executions do not show.
     pub is_described: bool,
 }
 
-/// Compiles sources, without the optimiser: what it removes is missing in the code, races included.
+/// Compiles sources without the optimiser, which could remove code that contains a race.
 pub fn build(scan: &Scan) -> Result<Built, Error> {
     let directory = scan.out.join("scan");
     std::fs::create_dir_all(&directory).map_err(Error::file("create", &directory))?;
@@ -96,7 +96,7 @@ pub fn build(scan: &Scan) -> Result<Built, Error> {
         };
         match read_program(&path) {
             Ok(modules) => built.modules.extend(modules),
-            // A file of variables alone: what they are initialised with is not known then.
+            // A file of variables only: their initial values are then unknown.
             Err(IrError::NoSection { .. }) if is_source => {}
             Err(error) => return Err(error.into()),
         }
@@ -122,18 +122,18 @@ fn options(scan: &Scan) -> Result<Vec<OsString>, Error> {
     Ok(options)
 }
 
-/// What came of a source.
+/// The result of compiling a source.
 enum Compiled {
     /// An object, with the code in it.
     Object,
-    /// The code alone: the compiler understood it, and could make no object of it.
+    /// Only the code: the compiler understood it, but could not make an object.
     Code(Vec<Module>),
 }
 
 fn compile(scan: &Scan, source: &Path, language: Language, object: &Path) -> Result<Compiled, Error> {
     let toolkit = Toolkit::discover()?;
     let mut words = options(scan)?;
-    // Last, so that nothing else counts.
+    // Last, so that these options apply.
     words.extend(["-O0".into(), "-g".into(), "-pthread".into(), "-c".into()]);
     words.push(source.into());
     let code = object.with_extension(format!("{}.code", std::process::id()));
@@ -151,12 +151,12 @@ fn compile(scan: &Scan, source: &Path, language: Language, object: &Path) -> Res
 }
 
 impl Built {
-    /// Whether it was linked by others.
+    /// Returns true if it was linked by the user.
     pub fn is_program(&self) -> bool {
         self.is_program
     }
 
-    /// The program, linked with what stands for its inputs.
+    /// Returns the program, linked with the stand-in for its inputs.
     pub fn executable(&self, program: &Program) -> Result<PathBuf, Error> {
         if self.is_program {
             return self.files[0].canonicalize().map_err(Error::file("find", &self.files[0]));
@@ -168,7 +168,7 @@ impl Built {
         let source = self.directory.join("inputs.c");
         files::write(&source, inputs::SOURCE.as_bytes())?;
         let is_clean = self.is_task && assumptions::leave_sections_clean(program);
-        // Scans of other kinds may be going on with the same directory.
+        // Scans of other kinds may be using the same directory.
         let object = self.directory.join(match (self.is_task, is_clean) {
             (false, _) => "inputs.o",
             (true, false) => "task.o",
@@ -195,7 +195,7 @@ impl Built {
         if self.is_task {
             words.extend(["pthread_mutex_init", "pthread_rwlock_init"].map(wrap));
             words.extend(assumptions::ENDS.map(wrap));
-            // Tasks name functions of the kernel that are nowhere. An execution that calls one ends there.
+            // Tasks declare kernel functions that are not defined. An execution that calls one ends there.
             words.push("-Wl,--unresolved-symbols=ignore-all".into());
         }
         if !target::compile(self.language, words, &program, &toolkit, &[])? {

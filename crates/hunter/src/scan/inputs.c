@@ -1,13 +1,13 @@
 /* Inputs of verification tasks, and a limit for the threads that they create. Inputs are drawn from a list of values, by a number that the controller chooses. The same number
-   gives the same inputs in every schedule as far as the threads ask in the same order. Weak, so that a program that has
-   its own keeps it. */
+   gives the same inputs in every schedule, provided that the threads ask in the same order. Weak, so that a program can
+   define its own. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Tells the compiler plugin that nothing in here is the program's. */
+/* Marks this module for the compiler plugin as not part of the program. */
 __attribute__((used)) static const char __racehunter_support = 1;
 
 #define WEAK __attribute__((weak))
@@ -34,8 +34,8 @@ __attribute__((constructor)) static void take_values(int argc, char **argv) {
     count = 1;
 }
 
-/* The first sets are constant: many programs want all their inputs to be true, or small, or zero. Others want them to be
-   different, or in order. */
+/* The first sets are constant: many programs need all their inputs to be true, or small, or zero. Others need different
+   or ascending ones. */
 static long long next(void) {
   static long long up = 0, down = 9;
   switch (mode) {
@@ -91,9 +91,9 @@ WEAK void __VERIFIER_atomic_end(void) {
   pthread_mutex_unlock(&alone);
 }
 
-/* An execution in which an assumption does not hold is none. But whoever is about to find that out may take as long as it
-   likes, and meanwhile the others go on. Where nobody has written anything in its atomic section by then, it may as well not
-   have entered it. */
+/* An execution in which an assumption does not hold does not count. But a thread that is about to find that out may take as
+   long as it likes, and the others continue meanwhile. If it has written nothing in its atomic section by then, it might as
+   well not have entered it. */
 static void end_later(void) {
 #ifdef SECTIONS_ARE_CLEAN
   while (depth && pthread_equal(owner, pthread_self()))
@@ -108,8 +108,8 @@ WEAK void __VERIFIER_assume(int holds) {
 WEAK void reach_error(void) { end_later(); }
 WEAK void __VERIFIER_error(void) { end_later(); }
 
-/* Programs that create threads by the thousand, or without end: what is beyond the limit is never scheduled. That is the
-   beginning of an execution like any other, in which a thread that waits for such a thread waits for ever. */
+/* For programs that create thousands of threads, or threads without end: those beyond the limit are never scheduled. Such an
+   execution is the prefix of a possible one, in which a thread that joins such a thread waits for ever. */
 #define NOBODY 0x5261636500000000ul
 static unsigned long created;
 
@@ -144,9 +144,9 @@ int __wrap_pthread_detach(pthread_t thread) {
 void __wrap_abort(void) { end_later(); }
 void __wrap___assert_fail(const char *what, const char *file, unsigned line, const char *function) { end_later(); }
 
-/* Tasks are preprocessed for a machine of 32 bits, and have room for its objects only. Those of this machine are larger: what
-   lies behind is something else of the program, and stays as it is. Executions keep nothing there but whether writers go
-   first. */
+/* Tasks are preprocessed for a 32-bit machine, and have room only for its objects. Those of this machine are larger: the
+   memory behind belongs to something else in the program, and stays unchanged. Executions keep nothing there except whether
+   writers go first. */
 #define INIT(name, type, kind, bytes)                                                                                  \
   int __real_##name(type *, const kind *);                                                                             \
   int __wrap_##name(type *object, const kind *attributes) {                                                            \

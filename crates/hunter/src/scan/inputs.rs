@@ -1,19 +1,19 @@
-//! Values for the inputs of verification tasks, when these are executed.
+//! Input values for executing verification tasks.
 
 use racehunter_ir::{Operand, Operation};
 use racehunter_scan::{Models, Program, Report, models::Model};
 use std::collections::BTreeSet;
 
-/// What is linked to the program in place of its inputs.
+/// The source that is linked to the program in place of its inputs.
 pub const SOURCE: &str = include_str!("inputs.c");
 
-/// How many constants of the program are tried.
+/// Maximum number of the program's constants to try.
 const MOST: usize = 24;
 
-/// How many numbers are tried because of what is suspected.
+/// Maximum number of values to try because of suspected pairs.
 const MOST_WANTED: usize = 4;
 
-/// Values that decide something in the program: the constants that it compares with, and their neighbours.
+/// Returns values that the program's decisions depend on: the constants that it compares with, and their neighbours.
 pub fn pool(program: &Program) -> Vec<i64> {
     let mut values: BTreeSet<i64> = BTreeSet::from([0, 1, 2, 3, 4, 5, 10]);
     for function in program.functions() {
@@ -33,7 +33,7 @@ pub fn pool(program: &Program) -> Vec<i64> {
     values.into_iter().collect()
 }
 
-/// Whether the program asks for inputs.
+/// Returns true if the program has inputs.
 pub fn any(program: &Program, models: &Models) -> bool {
     program
         .modules
@@ -42,24 +42,25 @@ pub fn any(program: &Program, models: &Models) -> bool {
         .any(|symbol| models.of(&symbol.name) == Some(Model::Input) && !symbol.name.starts_with(DESCRIBED))
 }
 
-/// What descriptions of library functions ask for, and the program does not.
+/// Prefix of inputs that only descriptions of library functions use.
 const DESCRIBED: &str = "__racehunter_any_";
 
-/// Threads that are created, in turns: few are enough for most races, and some need more.
+/// Maximum numbers of threads, tried in turn: few are enough for most races, but some need more.
 const THREADS: [u32; 4] = [4, 2, 8, 24];
 
-/// The first sets of inputs, which do not depend on the program.
+/// Number of input sets that do not depend on the program.
 const CONSTANT: usize = 6;
 
-/// Numbers that make suspected accesses meet: the element of an array that one of them touches, where the other may touch any.
+/// Returns values that make suspected accesses meet: the array element that one of them touches, if the other may touch
+/// any.
 pub fn wanted(report: &Report) -> Vec<i64> {
     let elements: BTreeSet<i64> = report.pairs.iter().filter_map(|pair| pair.element).collect();
     // Zero and one are tried anyway.
     elements.into_iter().filter(|element| *element > 1).take(MOST_WANTED).collect()
 }
 
-/// The argument that tells the program which inputs to take; the sets are numbered. After the first ones, each of the numbers that
-/// are wanted is a set of its own.
+/// Returns the argument that selects the program's inputs; the sets are numbered. After the first ones, each wanted
+/// value is a separate set.
 pub fn argument(pool: &[i64], wanted: &[i64], number: u32) -> String {
     let threads = THREADS[number as usize % THREADS.len()];
     let own = (number as usize).checked_sub(CONSTANT).and_then(|index| wanted.get(index));

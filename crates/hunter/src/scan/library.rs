@@ -1,7 +1,8 @@
-//! Functions of libraries that are described by code: those that call functions of the program, start threads or wait for them.
+//! Library functions that are described by code: those that call functions of the program, start threads or wait for
+//! them.
 //!
-//! What they do cannot be said by the roles of their arguments alone. The code is for the analysis: it is compiled like the program,
-//! and never linked to it.
+//! The roles of their arguments alone cannot describe them. The code is only for the analysis: it is compiled like the
+//! program, but never linked to it.
 
 use super::build::Built;
 use crate::{Error, files, target};
@@ -10,8 +11,8 @@ use racehunter_ir::{Linkage, Module, SymbolKind, read_program};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 
-/// Sources, each with the functions that it can define: the word that asks for them, and their names for the linker. What one of them
-/// needs, those after it can have.
+/// Sources, each with the functions that it can define: the word that selects them, and their linker names. Later
+/// sources may define what an earlier one needs.
 const SOURCES: [Source; 2] = [
     Source {
         file: "threads.cpp",
@@ -50,7 +51,7 @@ const SOURCES: [Source; 2] = [
     },
 ];
 
-/// What each module of C++ has for itself, and what is described all the same.
+/// Defined in each C++ module, but described anyway.
 const TERMINATE: &str = "terminate";
 
 struct Source {
@@ -61,13 +62,14 @@ struct Source {
     functions: &'static [(&'static str, &'static [&'static str])],
 }
 
-/// Adds the code of those functions that the program calls and does not define; whether there are any but the harmless ones.
+/// Adds the code of the described functions that the program calls but does not define. Returns true if there are any
+/// besides harmless ones.
 pub fn add(built: &mut Built) -> Result<bool, Error> {
     let mut counts = false;
     for source in SOURCES {
         let words = wanted(built, &source);
         counts |= words.iter().any(|word| *word != TERMINATE);
-        // Headers of another library have other names; then the functions are not known, as before.
+        // Headers of another library have other names; the functions then stay unknown.
         if !words.is_empty()
             && let Some(modules) = compile(built, &source, &words)?
         {
@@ -77,7 +79,7 @@ pub fn add(built: &mut Built) -> Result<bool, Error> {
     Ok(counts)
 }
 
-/// The words for those functions of a source that the program calls and does not define.
+/// Returns the words for the functions of a source that the program calls but does not define.
 fn wanted(built: &Built, source: &Source) -> Vec<&'static str> {
     let (mut here, mut named) = (BTreeSet::new(), BTreeSet::new());
     for symbol in built.modules.iter().flat_map(|module| &module.symbols) {
@@ -110,7 +112,7 @@ fn compile(built: &Built, source: &Source, words: &[&str]) -> Result<Option<Vec<
     let names: BTreeSet<&str> = source.functions.iter().flat_map(|(_, names)| names.iter().copied()).collect();
     for module in &mut modules {
         for symbol in module.symbols.iter_mut().filter(|symbol| names.contains(symbol.name.as_str())) {
-            // It takes the place of what the program has.
+            // It replaces the program's own definition.
             symbol.linkage = Linkage::External;
         }
         // Executions do not know its instructions.

@@ -1,5 +1,5 @@
-//! Executions settle what the analysis leaves open: one that shows a race proves it, and if every execution was run without
-//! one, there is no race.
+//! Executions settle what the analysis leaves open: one that shows a race proves it; if all executions show none, there
+//! is no race.
 
 use super::build::Built;
 use super::{Scan, inputs};
@@ -18,45 +18,46 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What executions showed.
+/// The result of executions.
 pub(super) enum Found {
     /// A race.
     Race(Box<Finding>),
-    /// Nothing, and there are other executions.
+    /// No race, but other executions are possible.
     Nothing {
-        /// How many there were.
+        /// Their number.
         executions: u64,
     },
-    /// Nothing, and there are no others.
+    /// No race, and no other executions are possible.
     Everything {
-        /// How many there were.
+        /// Their number.
         executions: u64,
         /// What was covered.
         guarantee: String,
     },
 }
 
-/// Sets of inputs that are tried.
+/// Number of input sets to try.
 const INPUTS: u32 = 24;
-/// Time that each of them gets at first.
+/// Time that each set gets at first.
 const FIRST_SHARE: Duration = Duration::from_millis(250);
-/// Threads of one execution, at most: programs that create them without end are not executed to their end.
+/// Maximum number of threads in an execution: programs that create threads without end are truncated.
 const THREADS: u32 = 40;
-/// Events of one execution, at most; fewer where inputs are tried, because some of them make programs run for ever.
+/// Maximum number of events in an execution; fewer with inputs, because some inputs make programs run for ever.
 const EVENTS: u64 = 200_000;
-/// How many sets are tried in turn: most races need few, and programs that run for ever are then executed more often.
+/// The limits with inputs, which alternate every [`SETS_ALIKE`] sets: most races need few events, and a low limit
+/// allows more executions of programs that run for ever.
 const EVENTS_WITH_INPUTS: [u64; 2] = [20_000, 2_000];
 const SETS_ALIKE: u32 = 4;
 
-/// The part of the time for a proof by all schedules.
+/// The share of the time for a proof by all schedules.
 const SHARE_OF_ALL: u32 = 6;
 
-/// Pairs of accesses that executions are steered to.
+/// Number of suspected pairs to which executions are steered.
 const SUSPECTS: usize = 64;
-/// Executions for that, for one of each other technique.
+/// Number of steered executions for each execution of the other techniques.
 const SHARE_OF_SUSPECTS: u32 = 2;
 
-/// The pairs of instructions that the analysis suspects, the most convincing first.
+/// Returns the pairs of instructions that the analysis suspects, the most convincing first.
 fn suspected(report: &Report) -> Vec<[SiteId; 2]> {
     let mut known = HashSet::new();
     let sites = report.pairs.iter().filter_map(|pair| {
@@ -67,7 +68,7 @@ fn suspected(report: &Report) -> Vec<[SiteId; 2]> {
     sites.filter(|pair| known.insert(*pair)).take(SUSPECTS).collect()
 }
 
-/// Executes the program until it shows a race, or time is up, or there is nothing left.
+/// Executes the program until it shows a race, the time is up, or nothing is left.
 pub(super) fn search(
     scan: &Scan,
     built: &Built,
@@ -95,7 +96,7 @@ pub(super) fn search(
     };
     let left = || scan.clock.until(scan.deadline);
     if !has_inputs {
-        // All schedules, one after the other, where that would be a proof: small programs have few.
+        // If all schedules would be a proof, run them one after the other: small programs have few.
         let ways = [(Way::All, left() / SHARE_OF_ALL), (Way::Some, left() / 2)];
         for (way, share) in ways.into_iter().skip(usize::from(!is_closed)) {
             let result = round(way, Vec::new(), EVENTS, share)?;
@@ -107,7 +108,7 @@ pub(super) fn search(
             }
         }
     }
-    // Many sets for a short time, then again for longer.
+    // Try many sets for a short time, then again for longer.
     let mut share = FIRST_SHARE;
     while !left().is_zero() {
         let mut is_all = true;
@@ -130,8 +131,8 @@ pub(super) fn search(
     Ok(Found::Nothing { executions })
 }
 
-/// Whether a finding is a race: two accesses without order, one of which may be a `free` that came later. What is used after it was
-/// freed may be in order, and is another mistake then.
+/// Returns true if a finding is a race: two unordered accesses, one of which may be a later `free`. A use after a free
+/// may be ordered, and is then a different bug.
 fn is_race(finding: &Finding) -> bool {
     match (finding.kind, &finding.sites[..]) {
         (Kind::DataRace, _) => true,
@@ -148,7 +149,7 @@ struct Round<'a> {
     max_events: u64,
     until: Instant,
     suspected: &'a [[SiteId; 2]],
-    /// Whether waits for conditions may end for no reason.
+    /// True if waits on condition variables may end spuriously.
     spurious: bool,
     way: Way,
 }
@@ -158,7 +159,7 @@ struct Round<'a> {
 enum Way {
     /// All of them.
     All,
-    /// Those that are likely to show something.
+    /// Those that are likely to show a race.
     Some,
 }
 
@@ -170,7 +171,7 @@ struct Outcome {
 }
 
 impl Round<'_> {
-    /// Executes the program. The symbols, which take long to load, go from round to round.
+    /// Executes the program. The symbols, which take long to load, are reused in later rounds.
     fn run(&self, symbols: &mut Option<Symbols>) -> Result<Outcome, Error> {
         let subject = Subject { path: self.path.to_owned(), arguments: self.words.clone(), input: None, client: None };
         let clock = &self.scan.clock;
@@ -191,7 +192,8 @@ impl Round<'_> {
     fn explore(&self, hunter: &mut Hunter) -> Result<Outcome, Error> {
         let identity = hunter.identity().to_owned();
         let Hunter { subject, symbols, processes, clock, .. } = hunter;
-        // Threads take turns there from the beginning: one that goes on for ever would not let the others show that it is shared.
+        // Threads can be switched there from the start: a thread that runs for ever would not let others show that
+        // memory is shared.
         let points: Vec<u32> = self.suspected.iter().flatten().map(|site| site.logged()).collect();
         processes.add_points(&points);
         let load_address = processes.load_address();
@@ -202,7 +204,7 @@ impl Round<'_> {
             if race.borrow().is_none()
                 && let Some(finding) = self.confirmed(found, executor, &mut symbols.borrow_mut(), load_address)
             {
-                // A finding that cannot be kept is one all the same.
+                // A finding that cannot be stored still counts.
                 let _ = store::save(&self.scan.out, &subject.stored(identity.clone(), false, finding.clone()));
                 *race.borrow_mut() = Some(finding);
                 done.set(true);
@@ -236,7 +238,7 @@ impl Round<'_> {
         })
     }
 
-    /// The race, if it is one and shows again each time.
+    /// Returns the race, if it is one and every replay shows it.
     fn confirmed(
         &self,
         found: &Bug,

@@ -1,15 +1,15 @@
-//! Pairs of accesses that may be a race, in the form of findings: nothing has shown them.
+//! Suspected pairs of accesses, converted to unconfirmed findings.
 
 use racehunter_finding::{Finding, Frame, Kind, Object, Site, fingerprint};
 use racehunter_report::scan as words;
 use racehunter_scan::program::SourceLocation;
 use racehunter_scan::report::{Pair, Side};
 
-/// The pair as a finding that is not confirmed and has no schedule.
+/// Returns the pair as an unconfirmed finding without a schedule.
 #[must_use]
 pub fn suspected(pair: &Pair) -> Finding {
     let place = |side: &Side| format!("{}:{}:{}", side.place.file, side.place.line, side.place.function);
-    // What is suspected is another finding than the race itself, if there is one.
+    // A suspicion is not the same finding as the race itself.
     let mut places = vec!["suspected".to_owned()];
     places.extend(pair.sides.iter().map(place));
     Finding {
@@ -28,7 +28,7 @@ pub fn suspected(pair: &Pair) -> Finding {
     }
 }
 
-/// One side; the threads of a pair are numbered, because there is no execution that would name them.
+/// Returns one side. The threads of a pair are numbered, because there is no execution that would name them.
 fn site(number: u32, side: &Side) -> Site {
     let frame = |place: &SourceLocation| Frame {
         function: place.function.clone(),

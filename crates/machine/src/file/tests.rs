@@ -241,7 +241,7 @@ proptest! {
         }
     }
 
-    /// What a call does to a file includes that it opens it for that.
+    /// The effect of a call on a file includes opening it for that purpose.
     #[test]
     fn a_file_that_is_opened_for_writing_may_change(flags in 0_usize..0o4000) {
         let usage = FileUse::of_flags(flags);

@@ -270,7 +270,7 @@ fn long_fractions_are_aligned_on_the_stack() {
     assert_eq!((list.float, list.overflow), (48, 1024));
 }
 
-/// Parts of formats, with what they take: arguments, fractions, strings.
+/// Parts of formats, with the arguments, floating-point numbers and strings that they take.
 const PIECES: [(&str, usize, usize, usize); 8] = [
     ("text ", 0, 0, 0),
     ("%d", 1, 0, 0),
@@ -283,7 +283,7 @@ const PIECES: [(&str, usize, usize, usize); 8] = [
 ];
 
 proptest! {
-    /// Pieces of a format do not depend on each other.
+    /// Parts of a format are independent of each other.
     #[test]
     fn a_format_is_the_sum_of_its_parts(pieces in vec(0..PIECES.len(), 0..12)) {
         let format: String = pieces.iter().map(|&piece| PIECES[piece].0).collect();

@@ -173,7 +173,7 @@ proptest! {
         prop_assert_eq!(whole.start + whole.size, (a.0 + a.1).max(from + len));
     }
 
-    /// Against a queue: what goes is the oldest, and never more than needed.
+    /// Compared with a queue: the oldest block is removed, and never more than needed.
     #[test]
     fn a_quarantine_is_a_queue(sizes in vec(prop_oneof![0_usize..100, 200_000_usize..600_000], 0..40)) {
         let (mut quarantine, mut model) = (Small::new(Block::default()), VecDeque::new());

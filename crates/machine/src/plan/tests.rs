@@ -270,7 +270,7 @@ proptest! {
         prop_assert_eq!(switches.next_at(), expected);
     }
 
-    /// Nothing that needs attention is passed by, and the horizon is never in the past.
+    /// No event that needs attention is skipped, and the horizon is never in the past.
     #[test]
     fn no_event_is_passed_by(now in 0_u64..100, due in vec(0_u64..200, 0..6), once in vec(0_u64..200, 0..6)) {
         let horizon = Horizon::after(EventNumber(now));

@@ -14,7 +14,7 @@ fn access(code: usize, address: usize) -> Access {
     Access { code, address, size: 4 }
 }
 
-/// A thread whose every event is reported.
+/// A thread all of whose events are reported.
 struct Reported {
     spin: Spin,
     now: u64,
@@ -26,7 +26,7 @@ impl Reported {
         Self { spin: Spin::NEW, now: 0, memory: vec![0; 64] }
     }
 
-    /// Returns whether it was there before in this state.
+    /// Returns true if it was there before in this state.
     fn reach(&mut self, code: usize, address: usize, state: usize) -> bool {
         self.spin.reports_next(EventNumber(self.now));
         let repeats =
@@ -264,7 +264,7 @@ fn it_is_watched_no_longer_once_it_is_known_to_be_busy() {
     assert!(thread.spin.is_busy(&thread.memory));
 }
 
-/// What a thread was busy with before does not end a watch that began because it seems to repeat itself.
+/// Being busy before does not end a watch that began because the thread seems to repeat itself.
 #[test]
 fn only_a_watch_for_that_reason_ends() {
     let mut spin = Spin { busy: true, watched_until: EventNumber(9), ..Spin::NEW };
@@ -282,7 +282,8 @@ fn counted_events_are_reported_after_they_were_counted() {
     assert!(spin.unseen);
 }
 
-/// A thread as a machine with a few states: each makes one access, may write there, and goes on by what it has read.
+/// A thread as a state machine: each state makes one access, may write there, and continues depending on what it has
+/// read.
 #[derive(Clone, Debug)]
 struct Machine {
     states: Vec<(usize, Option<u64>, [usize; 2])>,
@@ -296,7 +297,7 @@ fn machine() -> impl Strategy<Value = Machine> {
 }
 
 impl Machine {
-    /// One step: the access that is made, and the next state.
+    /// Makes one access, and returns the next state.
     fn step(&self, state: usize, memory: &mut [u64]) -> usize {
         let (address, writes, next) = self.states[state];
         let read = memory[address];
@@ -310,14 +311,14 @@ impl Machine {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
-    /// Soundness: a thread that is said to wait comes back to where it is, with all memory as it is.
+    /// Soundness: a thread that is reported to wait returns to the same state, with all memory unchanged.
     #[test]
     fn who_is_said_to_wait_does_nothing_else(machine in machine(), start in vec(0_u64..2, 6)) {
         let mut thread = Reported::new();
         thread.memory[..6].copy_from_slice(&start);
         let mut state = 0;
         for _ in 0..300 {
-            // The machine's state is its registers; the access alone does not tell them apart.
+            // The machine's state stands for its registers; the access alone does not distinguish states.
             let (address, _, _) = machine.states[state];
             if thread.reach(0x100 + state % 3, address, state) {
                 let (mut memory, mut at) = (thread.memory.clone(), state);
@@ -349,7 +350,7 @@ proptest! {
         prop_assert!(found);
     }
 
-    /// States are the same exactly if their words are.
+    /// Snapshots are equal exactly if their words are.
     #[test]
     fn snapshots_compare_words(words in vec(0_usize..3, 1..120), at in 0_usize..120, other in 0_usize..3) {
         let before = Snapshot::of(&words);

@@ -1,16 +1,16 @@
 //! Barriers.
 
-/// A round of a barrier: it ends when all have arrived.
+/// A round of a barrier: it ends when all threads have arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Round(pub u32);
 
-/// What the arrival of a thread means.
+/// The effect of a thread's arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// It waits for the end of this round.
     Waits(Round),
-    /// It is the last one: this round ends.
+    /// It is the last one, and ends this round.
     Ends(Round),
 }
 
@@ -18,58 +18,58 @@ pub enum Arrival {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Barrier {
-    /// Threads of a round; 0 if it was never initialised.
+    /// Number of threads of a round; 0 if it was never initialised.
     size: u32,
     arrived: u32,
     round: Round,
 }
 
 impl Barrier {
-    /// Sizes that a barrier can have.
+    /// Returns true if a barrier can have this size.
     #[must_use]
     pub const fn is_size(size: u32) -> bool {
         const LIMIT: u32 = u32::MAX / 2;
         size > 0 && size < LIMIT
     }
 
-    /// It is initialised. Threads that have passed an earlier round may not have left it yet: what they wait for stays
-    /// as it is, so rounds go on.
+    /// Initialises it again. Threads that have passed an earlier round may not have left it yet, so the round numbers
+    /// continue.
     #[must_use]
     pub const fn again(self, size: u32) -> Self {
         Self { size, arrived: 0, round: self.round }
     }
 
-    /// Whether it was initialised.
+    /// Returns true if it was initialised.
     #[must_use]
     pub const fn is_initialised(&self) -> bool {
         self.size != 0
     }
 
-    /// Whether threads wait for others.
+    /// Returns true if threads wait for others.
     #[must_use]
     pub const fn is_awaited(&self) -> bool {
         self.arrived != 0
     }
 
-    /// How many have arrived in the round.
+    /// Returns how many have arrived in the current round.
     #[must_use]
     pub const fn arrived(&self) -> u32 {
         self.arrived
     }
 
-    /// The round that has not ended.
+    /// Returns the current round.
     #[must_use]
     pub const fn round(&self) -> Round {
         self.round
     }
 
-    /// A thread arrives. Returns how many have, this one included.
+    /// Adds the arrival of a thread. Returns how many have arrived, including this one.
     pub fn arrive(&mut self) -> u32 {
         self.arrived += 1;
         self.arrived
     }
 
-    /// What that means.
+    /// Returns the effect of the last arrival.
     pub fn settle(&mut self) -> Arrival {
         let round = self.round;
         if self.arrived < self.size {

@@ -2,7 +2,8 @@
 
 use crate::ThreadId;
 
-/// Whether threads wait for each other in a cycle. `waits_for` says for which thread each of the first `count` waits.
+/// Returns true if threads wait for each other in a cycle. `waits_for` returns the thread for which each of the first
+/// `count` waits.
 pub fn has_cycle(count: u32, waits_for: impl Fn(ThreadId) -> Option<ThreadId>) -> bool {
     let comes_back = |start: u32| {
         let mut at = ThreadId(start);
@@ -65,7 +66,7 @@ mod tests {
     }
 
     proptest! {
-        /// Threads that can go on are removed until none can: the rest is a cycle with what leads to it.
+        /// Removing threads that can continue, until none can, leaves the cycles and what leads to them.
         #[test]
         fn as_by_elimination(waits in vec(proptest::option::of(0_u32..8), 8)) {
             let mut left: Vec<usize> = (0..8).collect();

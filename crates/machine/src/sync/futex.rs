@@ -1,8 +1,8 @@
-//! What a call of the kernel's `futex` asks for.
+//! The operations of the kernel's `futex` call.
 
 use crate::Clock;
 
-/// How the time-out of a wait is given.
+/// The form of a wait's time-out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FutexTimeout {
     /// As a duration.
@@ -11,8 +11,8 @@ pub enum FutexTimeout {
     Until(Clock),
 }
 
-/// Which waits and wakes of one address meet. The kernel keeps the two apart: a private wake does not reach a shared wait, nor a
-/// shared wake a private one.
+/// Which waits and wakes of one address meet. The kernel keeps the two apart: a private wake does not reach a shared
+/// wait, nor a shared wake a private one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum FutexScope {
@@ -23,7 +23,7 @@ pub enum FutexScope {
 }
 
 impl FutexScope {
-    /// From the second argument of the call.
+    /// Decodes the second argument of the call.
     #[must_use]
     pub const fn decode(operation: usize) -> Self {
         const PRIVATE: usize = 128;
@@ -51,16 +51,16 @@ pub enum FutexOperation {
         /// Only if the futex has this value.
         expected: Option<u32>,
     },
-    /// No bits, so that nothing could ever be woken.
+    /// There are no bits, so that nothing could ever be woken.
     Invalid,
-    /// One that is not modelled: with priority inheritance, or with a second operation that the kernel makes.
+    /// An operation without a model: with priority inheritance, or with a second operation in the kernel.
     Unmodelled,
-    /// One that the kernel does not have either.
+    /// An operation that the kernel does not have either.
     Unknown,
 }
 
 impl FutexOperation {
-    /// From the second and the last argument of the call.
+    /// Decodes the second and the last argument of the call.
     #[must_use]
     pub const fn decode(operation: usize, last: u32) -> Self {
         const COMMAND: usize = 0x7f;
@@ -80,12 +80,12 @@ impl FutexOperation {
     }
 }
 
-/// What is wrong with the address of a futex.
+/// The validity of a futex address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FutexAddress {
     /// Nothing.
     Valid,
-    /// It is not that of a word.
+    /// It is not aligned to a word.
     Unaligned,
     /// Nothing is ever mapped there.
     Unmapped,
@@ -165,7 +165,7 @@ mod tests {
     }
 
     proptest! {
-        /// What the operation is does not depend on its scope, and the other way round.
+        /// The operation does not depend on its scope, nor the scope on the operation.
         #[test]
         fn operation_and_scope_are_independent(operation in 0_usize..1024, last in any::<u32>()) {
             let (private, shared) = (operation | PRIVATE, operation & !PRIVATE);

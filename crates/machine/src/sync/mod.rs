@@ -1,6 +1,6 @@
-//! One state per synchronisation primitive: who has it, who may take it, and what each operation does to it.
+//! One state per synchronisation primitive: who owns it, who may take it, and the effect of each operation.
 //!
-//! The states know nothing of waiting: the runtime asks whether an operation is possible now, and performs it only
+//! The states know nothing about waiting: the runtime asks whether an operation is possible now, and performs it only
 //! then.
 
 mod barrier;
@@ -19,25 +19,25 @@ pub use rwlock::{Mode, RwUnlocked, Rwlock};
 
 use crate::Owner;
 
-/// A once-only initialisation: the thread that is in the middle of it.
+/// A once-only initialisation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Once {
-    /// That thread.
+    /// The thread that runs it.
     pub runner: Owner,
 }
 
-/// A condition variable. Who waits is not here: the threads say so.
+/// A condition variable. Its waiters are not stored here, but with the threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Condition {
-    /// Number of the clock by which timed waits go.
+    /// Number of the clock for timed waits.
     pub clock: u32,
-    /// Signals and broadcasts so far, as far as there is a thread to count them for.
+    /// Number of signals and broadcasts so far, counted only while a thread waits.
     pub wakeups: u32,
 }
 
-/// The state of an object, by what it was last used as. Memory of zeroes was not used yet.
+/// The state of an object, by its last use. Zeroed memory has not been used yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub enum State {
@@ -92,7 +92,7 @@ views! {
 }
 
 impl State {
-    /// The thread that everyone who waits for the object waits for, if there is one.
+    /// Returns the thread for which all waiters of the object wait, if there is one.
     #[inline]
     #[must_use]
     pub fn owner(&self) -> Owner {
@@ -104,7 +104,7 @@ impl State {
         }
     }
 
-    /// Whether it is a lock that a thread has, to write or to read.
+    /// Returns true for a lock that a thread holds, for writing or for reading.
     #[must_use]
     pub const fn is_held(&self) -> bool {
         match self {

@@ -2,7 +2,7 @@
 
 use crate::{Owner, ThreadId};
 
-/// What kind of mutex the C library's structure says it is.
+/// The kind of a mutex, from the C library's structure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct MutexKind(u32);
@@ -10,11 +10,11 @@ pub struct MutexKind(u32);
 impl MutexKind {
     const TYPE: u32 = 3;
     const ROBUST_BIT: u32 = 16;
-    /// The lock word has the number of a kernel thread: robust, or with a protocol for priorities.
+    /// Kinds whose lock word contains the number of a kernel thread: robust ones, and those with a priority protocol.
     const OWNED_WORD: u32 = 16 | 32 | 64;
     const CEILING: u32 = 64;
     const SHARED_BIT: u32 = 128;
-    /// What initialisers may leave there.
+    /// Bits that initialisers may set.
     const KNOWN: u32 = 0x3ff;
 
     /// `PTHREAD_MUTEX_NORMAL`
@@ -26,7 +26,7 @@ impl MutexKind {
     /// `PTHREAD_MUTEX_ADAPTIVE_NP`: a normal one, for a model.
     pub const ADAPTIVE: Self = Self(3);
 
-    /// From the word in the C library's structure.
+    /// Creates a kind from the word in the C library's structure.
     #[inline]
     #[must_use]
     pub const fn from_word(word: u32) -> Self {
@@ -37,70 +37,69 @@ impl MutexKind {
         }
     }
 
-    /// Whether no initialiser leaves such a word. The C library refuses it, and so do the models.
+    /// Returns true if no initialiser leaves such a word. The C library refuses it, and so do the models.
     #[inline]
     #[must_use]
     pub const fn is_garbage(word: u32) -> bool {
         word & !Self::KNOWN != 0
     }
 
-    /// Whether it has the protocol `PTHREAD_PRIO_PROTECT`.
+    /// Returns true if it has the protocol `PTHREAD_PRIO_PROTECT`.
     #[inline]
     #[must_use]
     pub const fn has_ceiling(word: u32) -> bool {
         word & Self::CEILING != 0
     }
 
-    /// Whether the lock word that belongs to this one has the number of its owner: the C library then looks at it even
-    /// when it only tries.
+    /// Returns true if the lock word contains the number of the owner: the C library then reads it even for an attempt.
     #[must_use]
     pub const fn has_owner(word: u32) -> bool {
         word & Self::OWNED_WORD != 0
     }
 
-    /// Whether the owner can take it again.
+    /// Returns true if the owner can lock it again.
     #[inline]
     #[must_use]
     pub const fn is_recursive(self) -> bool {
         self.0 & Self::TYPE == Self::RECURSIVE.0
     }
 
-    /// Whether taking it again is an error.
+    /// Returns true if locking it again is an error.
     #[inline]
     #[must_use]
     pub const fn is_error_checking(self) -> bool {
         self.0 & Self::TYPE == Self::ERROR_CHECK.0
     }
 
-    /// Whether the next owner is notified if one has ended with it.
+    /// Returns true if the next owner is notified when an owner ends without unlocking it.
     #[inline]
     #[must_use]
     pub const fn is_robust(self) -> bool {
         self.0 & Self::ROBUST_BIT != 0
     }
 
-    /// Whether other processes may have it too, with a lock word that models understand.
+    /// Returns true if other processes may share it, with a lock word that the models understand.
     #[inline]
     #[must_use]
     pub const fn is_shared(self) -> bool {
         self.0 & Self::SHARED_BIT != 0
     }
 
-    /// Whether it is of the kind that most mutexes are.
+    /// Returns true for the most common kind.
     #[inline]
     #[must_use]
     pub const fn is_plain(self) -> bool {
         matches!(self, Self::NORMAL | Self::ADAPTIVE)
     }
 
-    /// Whether every wrong use has a defined error.
+    /// Returns true if every incorrect use has a defined error.
     #[must_use]
     pub const fn is_checked(self) -> bool {
         self.is_robust() || self.is_recursive() || self.is_error_checking()
     }
 }
 
-/// What a lock of this model is to the program.
+/// The type that the program uses as a lock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum LockForm {
@@ -115,7 +114,7 @@ pub enum LockForm {
     File,
 }
 
-/// What the end of an owner has done to a robust mutex.
+/// The effect of an owner's end on a robust mutex.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Health {
@@ -126,31 +125,31 @@ pub enum Health {
     Abandoned,
     /// The owner was notified, and has to declare the protected state consistent again.
     Inconsistent,
-    /// It did not say so: the mutex is of no use any more.
+    /// It did not do so: no thread can lock the mutex again.
     Lost,
 }
 
-/// How an attempt to take a mutex went.
+/// The result of an attempt to take a mutex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// The thread has it, and did not have it before.
+    /// The thread holds it, and did not hold it before.
     Newly,
-    /// The same; the owner before has ended with it.
+    /// The same; the previous owner ended while holding it.
     FromDead,
-    /// The thread has it once more.
+    /// The thread holds it once more.
     Again,
-    /// It has it too often already.
+    /// The thread already holds it too often.
     TooDeep,
     /// No thread can lock it again.
     Lost,
 }
 
-/// How an unlock by its owner went.
+/// The result of an unlock by its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unlocked {
-    /// The owner has it less often now.
+    /// The owner still holds it.
     Still,
-    /// It is to be given up altogether, by [`Mutex::release`].
+    /// It is to be released, by [`Mutex::release`].
     Last,
 }
 
@@ -159,83 +158,83 @@ pub enum Unlocked {
 #[repr(C)]
 pub struct Mutex {
     owner: Owner,
-    /// How often the owner has it.
+    /// How often the owner holds it.
     depth: u32,
     kind: MutexKind,
-    /// The thread that could have it by now but for an earlier misuse: that it unlocks is not another one.
+    /// The thread that would hold it but for an earlier misuse: its unlock is not another misuse.
     excused: Owner,
     health: Health,
     form: LockForm,
 }
 
 impl Mutex {
-    /// The thread that has it.
+    /// Returns the owner.
     #[inline]
     #[must_use]
     pub const fn owner(&self) -> Owner {
         self.owner
     }
 
-    /// How often the owner has it.
+    /// Returns how often the owner holds it.
     #[must_use]
     pub const fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// What it is.
+    /// Returns its kind.
     #[inline]
     #[must_use]
     pub const fn kind(&self) -> MutexKind {
         self.kind
     }
 
-    /// What it was last taken as.
+    /// Returns the type as which it was last taken.
     #[inline]
     #[must_use]
     pub const fn form(&self) -> LockForm {
         self.form
     }
 
-    /// What the end of an owner has done to it.
+    /// Returns the effect of an owner's end.
     #[must_use]
     pub const fn health(&self) -> Health {
         self.health
     }
 
-    /// An operation has read what it is.
+    /// Notes the kind that an operation has read.
     #[inline]
     pub fn set_kind(&mut self, kind: MutexKind) {
         self.kind = kind;
     }
 
-    /// Whether a thread can take it, as far as this process knows.
+    /// Returns true if a thread can take it, as far as this process knows.
     #[inline]
     #[must_use]
     pub const fn is_available(&self, thread: ThreadId) -> bool {
         self.owner.is_none() || self.owner.is(thread) && self.kind.is_recursive()
     }
 
-    /// Whether a thread that locks it is told so, because it has it already.
+    /// Returns true if locking it is an error for this thread, because it already holds it.
     #[must_use]
     pub const fn refuses_again(&self, thread: ThreadId, kind: MutexKind) -> bool {
         self.owner.is(thread) && kind.is_error_checking()
     }
 
-    /// Whether the memory word of the C library's structure follows the state: 0 while the mutex is free.
+    /// Returns true if the lock word in the C library's structure follows the state: 0 while the mutex is free.
     #[inline]
     #[must_use]
     pub fn has_own_word(&self) -> bool {
         self.form == LockForm::Mutex && !self.kind.is_shared()
     }
 
-    /// Whether it was last taken as a spin lock.
+    /// Returns true if it was last taken as a spin lock.
     #[inline]
     #[must_use]
     pub fn is_spin_lock(&self) -> bool {
         self.form == LockForm::Spin
     }
 
-    /// Takes it, which is possible.
+    /// Takes it, which must be possible.
     #[inline]
     pub fn take(&mut self, thread: ThreadId, form: LockForm) -> Taken {
         if self.health == Health::Lost {
@@ -257,15 +256,15 @@ impl Mutex {
         Taken::Newly
     }
 
-    /// Whether it cannot be taken by anybody any more, or was taken already: then the words of other processes do not
-    /// matter.
+    /// Returns true if the lock word in shared memory matters: the mutex is process-shared, not lost, and not held by
+    /// this thread.
     #[inline]
     #[must_use]
     pub fn needs_word(&self, thread: ThreadId) -> bool {
         self.health != Health::Lost && !self.owner.is(thread) && self.kind.is_shared()
     }
 
-    /// The owner unlocks it.
+    /// Unlocks it for its owner.
     #[inline]
     pub fn unlock(&mut self) -> Unlocked {
         if self.depth > 1 {
@@ -278,8 +277,8 @@ impl Mutex {
         Unlocked::Last
     }
 
-    /// The owner gives it up to wait on a condition variable. A recursive mutex is given up only once, as in the C
-    /// library: the thread that holds it twice keeps it.
+    /// Releases it for its owner, who waits on a condition variable. A recursive mutex is released only once, as in the
+    /// C library: a thread that holds it twice keeps it.
     pub fn give_up(&mut self) -> Unlocked {
         if self.depth > 1 {
             self.depth -= 1;
@@ -297,28 +296,28 @@ impl Mutex {
         had
     }
 
-    /// The owner has it as often as before it waited.
+    /// Restores how often the owner held it before it waited.
     pub fn restore_depth(&mut self, depth: u32) {
         self.depth = depth;
     }
 
-    /// This thread was not let in because of a misuse, which was reported: that it unlocks is not another one.
+    /// Excuses a thread that was not let in because of a misuse, which was reported: its unlock is not another misuse.
     pub fn excuse(&mut self, thread: Owner) {
         self.excused = thread;
     }
 
-    /// Whether it was.
+    /// Returns true if a thread is excused.
     #[must_use]
     pub const fn excuses(&self, thread: ThreadId) -> bool {
         self.excused.is(thread)
     }
 
-    /// The owner of a robust one has ended.
+    /// Notes that the owner of a robust mutex has ended.
     pub fn abandon(&mut self) {
         self.health = Health::Abandoned;
     }
 
-    /// A thread declares the protected state consistent again. Whether it may.
+    /// Declares the protected state consistent again; returns true if the thread may do so.
     pub fn make_consistent(&mut self, thread: ThreadId, kind: MutexKind) -> bool {
         let may = kind.is_robust() && self.health == Health::Inconsistent && self.owner.is(thread);
         if may {

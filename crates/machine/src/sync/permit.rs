@@ -1,30 +1,30 @@
 //! Signals of condition variables that any of several waiters can take.
 
-/// Order of arrival in a queue of waiters, and of signals in between.
+/// The order of arrival in a queue of waiters, and of signals in between.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
 pub struct Ticket(pub u64);
 
 impl Ticket {
-    /// Whether a signal with this ticket came after a waiter with that one: only then can the waiter take it.
+    /// Returns true if a signal with this number came after a waiter with that one: only then can the waiter take it.
     #[must_use]
     pub fn is_after(self, waiter: Self) -> bool {
         self > waiter
     }
 }
 
-/// What a signal becomes.
+/// The effect of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grant {
-    /// There is at most one thread that could take it: it wakes that one, in the ordinary way.
+    /// At most one thread could take it: it wakes that thread, in the ordinary way.
     Wake,
     /// Any of the waiters can take it.
     Permit,
-    /// There is a permit for each waiter already: it is lost.
+    /// Every waiter already has a permit: it is lost.
     Nothing,
 }
 
-/// Decides about a signal, from the tickets of the threads that wait and those of the permits that are still available.
+/// Decides about a signal, from the arrival numbers of the waiting threads and of the available permits.
 pub fn grant(waiters: impl Iterator<Item = Ticket> + Clone, permits: impl Iterator<Item = Ticket>) -> Grant {
     let Some(first) = waiters.clone().min() else { return Grant::Wake };
     let granted = permits.filter(|permit| permit.is_after(first)).count();

@@ -1,23 +1,23 @@
 //! Reader-writer locks. Readers and writers have equal chances: the thread that is chosen while the lock is free gets
-//! it. Only a lock that was made to prefer writers keeps readers out while a writer waits.
+//! it. Only a lock that prefers writers keeps readers out while a writer waits.
 
 use crate::{Owner, ThreadId};
 
 /// How a lock is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Together with other readers.
+    /// Shared with other readers.
     Read,
-    /// Alone.
+    /// Exclusively.
     Write,
 }
 
-/// How an unlock went.
+/// The result of an unlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RwUnlocked {
-    /// The writer has given it up.
+    /// The writer has released it.
     Writer,
-    /// One of the readers has.
+    /// One of the readers has released it.
     Reader,
     /// No thread holds it, or another thread holds it for writing, so nothing was released.
     NotHeld,
@@ -29,25 +29,25 @@ pub enum RwUnlocked {
 pub struct Rwlock {
     writer: Owner,
     readers: u32,
-    /// Writers that had to wait.
+    /// Number of writers that had to wait.
     queued: u32,
 }
 
 impl Rwlock {
-    /// The thread that writes.
+    /// Returns the writer.
     #[inline]
     #[must_use]
     pub const fn writer(&self) -> Owner {
         self.writer
     }
 
-    /// How many read.
+    /// Returns the number of readers.
     #[must_use]
     pub const fn readers(&self) -> u32 {
         self.readers
     }
 
-    /// Whether it can be taken.
+    /// Returns true if it can be taken.
     #[inline]
     #[must_use]
     pub const fn is_available(&self, mode: Mode, prefers_writers: bool) -> bool {
@@ -58,7 +58,7 @@ impl Rwlock {
             }
     }
 
-    /// Takes it, which is possible.
+    /// Takes it, which must be possible.
     #[inline]
     pub fn take(&mut self, thread: ThreadId, mode: Mode) {
         match mode {
@@ -67,19 +67,19 @@ impl Rwlock {
         }
     }
 
-    /// A thread that cannot take it at once waits.
+    /// Queues a writer that cannot take the lock at once; returns true if it was queued.
     pub fn queue(&mut self, mode: Mode) -> bool {
         let waits = mode == Mode::Write && !self.is_available(mode, false);
         self.queued += u32::from(waits);
         waits
     }
 
-    /// It has waited.
+    /// Notes that the wait has ended.
     pub fn unqueue(&mut self) {
         self.queued = self.queued.saturating_sub(1);
     }
 
-    /// A thread unlocks it. Which of the readers it is is not known here.
+    /// Unlocks it for a thread. It is not known here which of the readers that is.
     pub fn unlock(&mut self, thread: ThreadId) -> RwUnlocked {
         if self.writer.is(thread) {
             self.writer = Owner::NONE;
@@ -182,7 +182,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the definition: a set of readers, or one writer.
+        /// Compared with the definition: a set of readers, or one writer.
         #[test]
         fn excludes_as_defined(steps in vec((0_u32..4, any::<bool>(), any::<bool>()), 0..80)) {
             let (mut lock, mut readers, mut writer) = (Rwlock::default(), Vec::new(), None);

@@ -10,13 +10,13 @@ use crate::sys::{LLVMOpcode as Opcode, LLVMTypeKind, LLVMValueKind as Kind};
 /// Constants are nested only a few levels in practice; deeper ones are not described.
 const MAX_DEPTH: u32 = 32;
 
-/// Number of integers of one initialiser that are exported; larger tables are not worth it.
+/// Maximum number of integers exported from one initialiser; larger tables are not worth it.
 const MOST_NUMBERS: usize = 64;
 
-/// Number of characters of a text that are exported: enough for formats.
+/// Maximum number of characters exported from a text: enough for formats.
 const MOST_LETTERS: usize = 200;
 
-/// An address computation, taken apart.
+/// The parts of an address computation.
 pub struct Computation {
     /// Fixed part in bytes.
     pub constant: i64,
@@ -45,7 +45,7 @@ impl Exporter<'_> {
         }
     }
 
-    /// The symbol that a constant pointer points into, and where.
+    /// Returns the symbol that a constant pointer points into, and the offset.
     fn address(&mut self, value: Value) -> Option<(ir::SymbolId, i64)> {
         let mut offset = 0i64;
         let mut value = value;
@@ -121,7 +121,8 @@ impl Exporter<'_> {
         }
     }
 
-    /// The integers in an initialiser that are not zero; whether these are all, and all else is zero or an address.
+    /// Collects the nonzero integers in an initialiser; returns true if these are all, and the rest is zero or an
+    /// address.
     pub fn initial_numbers(&mut self, value: Value, at: u64, found: &mut Vec<ir::InitialNumber>) -> bool {
         let ty = value.ty();
         match value.kind() {
@@ -158,7 +159,7 @@ impl Exporter<'_> {
         }
     }
 
-    /// Takes a GEP instruction or constant apart, but not one that computes several addresses at once.
+    /// Splits a GEP instruction or constant into its parts, unless it computes several addresses at once.
     pub fn computation(&self, gep: Value) -> Option<Computation> {
         let mut ty = gep.source_element_type();
         let mut computation = Computation { constant: 0, variable: Vec::new() };

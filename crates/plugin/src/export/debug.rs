@@ -11,7 +11,7 @@ use crate::sys::core::*;
 use crate::sys::debuginfo::*;
 use crate::sys::prelude::*;
 
-/// What already has a number.
+/// Objects that already have a number.
 #[derive(Default)]
 pub struct Interned {
     locations: FxHashMap<Metadata, ir::LocationId>,
@@ -32,7 +32,7 @@ pub struct NamedValue {
     pub is_address: bool,
 }
 
-/// All such values of a function.
+/// Returns all such values of a function.
 pub fn named_values(function: Value) -> Vec<NamedValue> {
     extern "C" fn visit(
         context: *mut c_void,
@@ -53,9 +53,9 @@ pub fn named_values(function: Value) -> Vec<NamedValue> {
 }
 
 impl Exporter<'_> {
-    /// Number of a location.
+    /// Returns the number of a location.
     pub fn location(&mut self, location: Metadata) -> ir::LocationId {
-        // Outer locations get their numbers before inner ones; a loop, because the chains can be long.
+        // Outer locations get their numbers before inner ones; this is a loop because chains can be long.
         let mut chain = vec![location];
         while let Some(outer) = chain.last().and_then(|inner| inner.inlined_at()) {
             if self.debug.locations.contains_key(&outer) {
@@ -75,7 +75,7 @@ impl Exporter<'_> {
         self.debug.locations[&location]
     }
 
-    /// Where the source defines a function.
+    /// Returns where the source defines a function.
     pub fn function_location(&mut self, function: Value) -> Option<ir::LocationId> {
         let subprogram = function.subprogram()?;
         let (file, name) = self.scope(subprogram);
@@ -115,7 +115,7 @@ impl Exporter<'_> {
         })
     }
 
-    /// Number of a variable as the source declares it.
+    /// Returns the number of a variable as the source declares it.
     pub fn declaration(&mut self, variable: Metadata) -> ir::DeclarationId {
         if let Some(&known) = self.debug.declarations.get(&variable) {
             return known;
@@ -132,7 +132,7 @@ impl Exporter<'_> {
         id
     }
 
-    /// The declaration of a global variable.
+    /// Returns the declaration of a global variable.
     pub fn global_declaration(&mut self, global: Value) -> Option<ir::DeclarationId> {
         let debug_kind = metadata_kind(self.module.context(), "dbg");
         let mut count = 0;

@@ -13,7 +13,7 @@ use crate::plan::{Plan, is_elsewhere};
 use crate::sys::core::*;
 use crate::sys::{LLVMLinkage, LLVMTypeKind, LLVMValueKind as Kind};
 
-/// The module as data.
+/// Returns the module as data.
 pub fn export(module: Module, kinds: &Kinds, plan: &Plan) -> ir::Module {
     let mut exporter = Exporter {
         module,
@@ -81,7 +81,7 @@ impl Exporter<'_> {
         self.result.symbols.push(ir::Symbol { name: name.to_owned(), linkage: ir::Linkage::Internal, kind });
     }
 
-    /// The symbol of a function, variable, alias or ifunc.
+    /// Returns the symbol of a function, variable, alias or ifunc.
     fn symbol(&mut self, value: Value) -> ir::SymbolId {
         if let Some(&known) = self.symbols.get(&value) {
             return known;
@@ -122,7 +122,8 @@ impl Exporter<'_> {
         ir::SymbolKind::Function { defined: !function.is_declaration(), attributes }
     }
 
-    /// Whether a call in the function passes a structure by value among variable arguments: no parameter shows that.
+    /// Returns true if a call in the function passes a structure by value among variable arguments, which no parameter
+    /// shows.
     fn passes_structures(&self, function: Value) -> bool {
         let calls =
             function.blocks().flat_map(|block| block.instructions()).filter(|instruction| instruction.is_call());
@@ -217,7 +218,7 @@ impl Exporter<'_> {
     }
 }
 
-/// Whether the loader runs what is in a section, before or after `main`.
+/// Returns true if the loader runs the contents of a section, before or after `main`.
 fn is_entry_section(section: &str) -> bool {
     const LISTS: [&str; 5] = [".preinit_array", ".init_array", ".fini_array", ".ctors", ".dtors"];
     matches!(section, ".init" | ".fini") || LISTS.iter().any(|list| section.starts_with(list))

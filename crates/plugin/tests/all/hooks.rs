@@ -132,7 +132,7 @@ fn tracing_is_behind_its_flag() {
     assert!(code.function("indirect").iter().any(|line| line.contains("__rh_call") && line.contains("ptr %0")));
 }
 
-/// The store that gives the frame back, by the name of the loaded stack pointer.
+/// Returns the store that gives the frame back, by the name of the loaded stack pointer.
 fn frame_of(lines: &[&str]) -> String {
     let load = lines.iter().find(|line| line.contains("load ptr, ptr @__rh_stack")).expect("a frame");
     load.trim().split(' ').next().unwrap().to_owned()

@@ -15,7 +15,7 @@ const RUST: &str = "
     }
 ";
 
-/// Clang of the other version.
+/// Returns the clang of the other version.
 fn other_clang() -> String {
     format!("clang-{}", if VERSION == 22 { 19 } else { 22 })
 }

@@ -1,4 +1,4 @@
-//! Instrumented programs still do what they did, and what the hooks say agrees with the code that was exported.
+//! Instrumented programs still behave as before, and the hooks agree with the exported code.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ struct Event {
 struct Run {
     modules: HashMap<ModuleId, Module>,
     events: Vec<Event>,
-    /// Events that were counted and not announced.
+    /// Events that were counted but not announced.
     counted: usize,
     end: String,
 }
@@ -81,7 +81,7 @@ fn run_with(directory: &Path, program: &Path, wishes: &[(&str, &str)]) -> Run {
     result
 }
 
-/// Whether a hook belongs before such an instruction.
+/// Returns true if a hook belongs before such an instruction.
 fn fits(event: &Event, operation: Option<&Operation>) -> bool {
     let Some(operation) = operation else { return event.hook == "enter" };
     match (event.hook.as_str(), operation) {

@@ -1,4 +1,4 @@
-//! What the plugin emits is valid LLVM code, for all sources at hand.
+//! The plugin emits valid LLVM code, for all available sources.
 
 use crate::common::{LEVELS, is_installed, sample, verified};
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ fn code_for_link_time_optimisation_is_valid() {
     }
 }
 
-/// SQLite in one file, from the package of its Rust binding, which cargo fetches.
+/// Returns SQLite in one file, from the package of its Rust binding, which cargo fetches.
 fn sqlite() -> PathBuf {
     let directory = tempfile::tempdir().unwrap();
     let manifest = directory.path().join("Cargo.toml");

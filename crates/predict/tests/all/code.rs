@@ -1,7 +1,7 @@
 //! From code to predictions: everything predicted from one execution of a random program, with the branches and
-//! dependences found by following its code, is carried out, and happens.
+//! dependences found by following its code, is executed, and happens.
 //!
-//! `RACEHUNTER_ORACLE_PROGRAMS` sets how many programs are taken.
+//! `RACEHUNTER_ORACLE_PROGRAMS` sets the number of programs.
 
 use crate::support::Random;
 use crate::support::machine::{Machine, Next, program, shown};
@@ -34,7 +34,7 @@ fn run<'m>(module: &'m Module, threads: usize, random: &mut Random) -> Machine<'
     machine
 }
 
-/// The trace, by way of a file.
+/// Returns the trace, through a file.
 fn recorded(module: &Module, log: &[Record]) -> Trace {
     let mut survey = Survey::default();
     survey.add(log);
@@ -45,7 +45,7 @@ fn recorded(module: &Module, log: &[Record]) -> Trace {
     file::Reader::new(converter.finish().finish().unwrap()).unwrap().read().unwrap()
 }
 
-/// Carries out a witness. Fails where the program does something else than in the trace.
+/// Executes a witness. Fails if the program behaves differently than in the trace.
 fn carry_out(module: &Module, threads: usize, events: &[Record], prediction: &Prediction) -> Result<(), String> {
     let mut machine = Machine::new(module, threads);
     let expect = |machine: &Machine<'_>, id: EventId| {
@@ -73,8 +73,8 @@ fn carry_out(module: &Module, threads: usize, events: &[Record], prediction: &Pr
     Ok(())
 }
 
-/// Predicts by each policy from a recorded log, and carries everything out. Returns how much each policy predicts,
-/// which is never less than the one before it.
+/// Predicts with each policy from a recorded log, and executes every prediction. Returns the number of predictions of
+/// each policy, which never decreases.
 fn predicted(seed: u64, module: &Module, threads: usize, log: &[Record]) -> [usize; 3] {
     let events: Vec<Record> = log.iter().copied().filter(|record| record.kind.is_event()).collect();
     let trace = recorded(module, log);
@@ -99,7 +99,7 @@ fn predicted(seed: u64, module: &Module, threads: usize, log: &[Record]) -> [usi
     })
 }
 
-/// A random program, with how many threads, and the log of one execution of it.
+/// Returns a random program, its number of threads, and the log of one execution.
 fn executed(seed: u64) -> (Module, usize, Vec<Record>) {
     let mut random = Random::new(seed);
     let threads = 2 + random.below(2);
@@ -121,8 +121,8 @@ fn predictions_from_followed_code_happen() {
     assert!(total[0] > 0 && total[1] > total[0] && total[2] > total[1], "{total:?}");
 }
 
-/// As where an exception leaves functions without a word: a thread is said to leave a place that is nowhere, and is not
-/// followed from then on.
+/// As if an exception left functions silently: a thread is reported to leave an impossible place, and is not followed
+/// from then on.
 #[test]
 fn predictions_about_threads_that_are_lost_happen() {
     let (mut all, mut less) = ([0; 3], [0; 3]);

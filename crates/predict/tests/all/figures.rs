@@ -9,7 +9,7 @@ fn fixture(name: &str) -> Trace {
     text::read(std::fs::read(path).unwrap().as_slice()).unwrap()
 }
 
-/// The event at a site, which are numbered as in the paper.
+/// Returns the event at a site; sites are numbered as in the paper.
 fn at(trace: &Trace, site: u32) -> EventId {
     let site = trace.sites().iter().position(|name| *name == site.to_string()).unwrap() as u32;
     (0..trace.len() as EventId).find(|&id| trace.site(id) == site).unwrap()
@@ -19,7 +19,7 @@ fn site(trace: &Trace, event: EventId) -> u32 {
     trace.sites()[trace.site(event) as usize].parse().unwrap()
 }
 
-/// Whether M2, SeqCheck and NRE say that two sites race.
+/// Returns whether M2, SeqCheck and NRE say that two sites race.
 fn verdicts(name: &str, first: u32, second: u32) -> [bool; 3] {
     let trace = fixture(name);
     let index = Index::new(&trace).unwrap();
@@ -33,7 +33,7 @@ fn verdicts(name: &str, first: u32, second: u32) -> [bool; 3] {
     })
 }
 
-/// The reads that must see their old writes for a race, as in table I: pairs of lines.
+/// Returns the reads that must see their old writes for a race, as in table I: pairs of lines.
 fn constraints(trace: &Trace, index: &Index<'_>, demands: Demands, race: [u32; 2]) -> BTreeSet<(u32, u32)> {
     let question = Question::together(race.map(|line| at(trace, line)).to_vec());
     Checker::with_demands(index, demands)

@@ -1,4 +1,4 @@
-//! What the predictor promises. All files make one program, because linking one for each file takes longer than
+//! The promises of the predictor. All files make one program, because linking one for each file takes longer than
 //! running it.
 
 mod code;

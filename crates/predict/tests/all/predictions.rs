@@ -109,13 +109,13 @@ fn long_cycles_of_locks_are_deadlocks() {
         assert_eq!(deadlocks(&philosophers(count, 1, false)), (vec![count], 0));
         assert_eq!(deadlocks(&philosophers(count, 1, true)), (Vec::new(), 0));
     }
-    // Each of the rounds is as good as the others.
+    // All rounds are equivalent.
     let (sizes, _) = deadlocks(&philosophers(10, 2, false));
     assert!(!sizes.is_empty() && sizes.iter().all(|&size| size == 10), "{sizes:?}");
 }
 
-/// Every thread takes any two of many locks, in both orders: there are more cycles than can be examined, and the
-/// result says so.
+/// Every thread takes any two of many locks, in both orders: there are more cycles than can be examined, and the result
+/// says so.
 #[test]
 fn searches_for_cycles_come_to_an_end() {
     let mut text = String::new();
@@ -155,7 +155,7 @@ fn broken_blocks_are_all_that_can_break() {
     assert!(total > 0);
 }
 
-/// Two accesses of a block that follow each other on a location, and one of another thread, of the four kinds that no
+/// Returns two consecutive accesses of a block to a location, and one of another thread, of the four kinds that no
 /// order of blocks explains.
 fn triples(trace: &Trace) -> Vec<[EventId; 3]> {
     let mut triples = Vec::new();
@@ -187,7 +187,7 @@ fn triples(trace: &Trace) -> Vec<[EventId; 3]> {
             if c.thread == a.thread || !c.op.is_access() || c.object != a.object {
                 continue;
             }
-            // Update is both; any reading of it that breaks the block counts.
+            // An update is both; any interpretation of it that breaks the block counts.
             let kinds = |op: Op| [(op.reads(), 'r'), (op.writes(), 'w')].into_iter().filter(|(is, _)| *is);
             let broken = kinds(a.op).any(|(_, x)| {
                 kinds(c.op).any(|(_, y)| {
@@ -215,7 +215,7 @@ fn what_the_trace_shows_is_predicted() {
     assert!(total > 0);
 }
 
-/// What `happens_before` says is what its definition does, pair by pair.
+/// `happens_before` agrees with its definition, pair by pair.
 #[test]
 fn what_the_trace_shows_is_by_definition() {
     let mut total = 0;
@@ -229,13 +229,13 @@ fn what_the_trace_shows_is_by_definition() {
     assert!(total > 0);
 }
 
-/// Each access with the last conflicting one of each kind and other thread before it, unless that happens before it. By
-/// plain reachability.
+/// Returns each access with the last conflicting one of each kind and other thread before it, unless that happens
+/// before it. By plain reachability.
 fn unordered(trace: &Trace) -> Vec<(EventId, EventId)> {
     let len = trace.len();
     let ids = || 0..len as EventId;
     let outermost = outermost(trace);
-    // Whether an event hands over to a later one, reads apart.
+    // True if an event is ordered before a later one, leaving reads aside.
     let hands_over = |first: EventId, second: EventId| {
         let (a, b) = (trace.event(first), trace.event(second));
         let same = a.op.subject() == b.op.subject() && a.object == b.object;
@@ -296,7 +296,7 @@ fn unordered(trace: &Trace) -> Vec<(EventId, EventId)> {
     races
 }
 
-/// Whether each event is more than the inner part of a recursive lock.
+/// Returns for each event whether it is more than the inner part of a recursive lock.
 fn outermost(trace: &Trace) -> Vec<bool> {
     let mut depth = std::collections::BTreeMap::new();
     trace
@@ -330,7 +330,7 @@ fn stopping_leaves_cases_unfinished() {
     });
 }
 
-/// Where the frozen part ends makes no difference to what is valid.
+/// The end of the frozen part makes no difference to validity.
 #[test]
 fn frozen_parts_are_a_shorthand() {
     let mut random = Random::new(5);
@@ -340,7 +340,7 @@ fn frozen_parts_are_a_shorthand() {
             for prediction in predict(index, &everything(policy, 1), &|| false).predictions {
                 let (question, witness) = (&prediction.question, &prediction.witness);
                 let mut tail: Vec<EventId> = witness.events().collect();
-                // Sometimes right, sometimes not.
+                // The result is sometimes valid and sometimes not.
                 if random.one_in(2) && tail.len() > 1 {
                     let at = random.below(tail.len() - 1);
                     tail.swap(at, at + 1);

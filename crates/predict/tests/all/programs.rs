@@ -1,7 +1,7 @@
-//! From programs to predictions: some other execution shows everything that is predicted from one execution of a
-//! random program, and the execution that follows the witness is among them.
+//! From programs to predictions: some other execution shows everything that is predicted from one execution of a random
+//! program, and the execution that follows the witness is among them.
 //!
-//! `RACEHUNTER_ORACLE_PROGRAMS` sets how many programs are taken.
+//! `RACEHUNTER_ORACLE_PROGRAMS` sets the number of programs.
 
 use racehunter_abi::CodeAddress;
 use racehunter_explore::model::{ModelExecutor, Op, Program, Shape, Value, schedules};
@@ -15,7 +15,7 @@ fn programs() -> u64 {
     std::env::var("RACEHUNTER_ORACLE_PROGRAMS").ok().and_then(|number| number.parse().ok()).unwrap_or(120)
 }
 
-/// The places in the code of some events: that is what sites are named by.
+/// Returns the code addresses of some events, by which sites are named.
 fn codes(trace: &Trace, events: &[EventId]) -> Vec<u64> {
     let code = |&event: &EventId| code_of(&trace.sites()[trace.site(event) as usize]).unwrap();
     let mut codes: Vec<u64> = events.iter().map(code).collect();
@@ -35,7 +35,7 @@ fn is_shown(trace: &Trace, prediction: &Prediction, bugs: &HashSet<Bug>) -> bool
     }
 }
 
-/// Carries out the witness of a prediction, and then what it leads to.
+/// Executes the witness of a prediction, and then what it leads to.
 fn replay(executor: &mut ModelExecutor, recording: &Recording, prediction: &Prediction) -> Execution {
     // Threads that are about to acquire each other's locks get there by themselves.
     let then = if prediction.kind == Kind::Race { &prediction.events[..] } else { &[] };
@@ -43,8 +43,8 @@ fn replay(executor: &mut ModelExecutor, recording: &Recording, prediction: &Pred
     executor.run_one(&Plan { observe: Observe::Everything, ..Plan::replay(schedule.switches) })
 }
 
-/// What the code of a model program says about its accesses. Its jumps lead forward only, so anything written into a
-/// register may be what a later operation finds there.
+/// What the code of a model program says about its accesses. Its jumps lead only forward, so a later operation may find
+/// anything that was written into a register.
 struct Code {
     /// By site number, from 0.
     sites: Vec<Option<Access>>,
@@ -135,7 +135,7 @@ impl Knowledge for Threads<'_> {
     }
 }
 
-/// A recording with dependences, by way of a file.
+/// Returns a recording with dependences, through a file.
 fn recorded(execution: &Execution, code: &Code) -> Recording {
     let mut survey = Survey::default();
     survey.add(&execution.records);
@@ -147,11 +147,11 @@ fn recorded(execution: &Execution, code: &Code) -> Recording {
     Recording::whole(file::Reader::new(bytes).unwrap().read().unwrap())
 }
 
-/// So many programs have all their executions enumerated. That takes its time, and adds only that the executor of the model
-/// is right: what is predicted is carried out for all of them.
+/// Number of programs whose executions are all enumerated. This takes long, and only adds that the executor of the
+/// model is right: predictions are executed for all programs.
 const ENUMERATED: u64 = 1_000;
 
-/// What the executions of a program show, all of them, if there are not too many.
+/// Returns the bugs of all executions of a program, if there are not too many.
 fn all_bugs(program: &Program) -> Option<HashSet<Bug>> {
     let points: HashSet<u32> = program.access_sites().into_iter().collect();
     let paths = schedules(program, &points, 5_000)?;

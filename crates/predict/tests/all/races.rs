@@ -1,6 +1,6 @@
 //! Races against brute force.
 //!
-//! `RACEHUNTER_ORACLE_TRACES` sets how many random traces each test takes.
+//! `RACEHUNTER_ORACLE_TRACES` sets the number of random traces of each test.
 
 use crate::support::oracle::{Oracle, Rules};
 use crate::support::{Random, Shape, conflicts, shown, trace};
@@ -11,7 +11,7 @@ fn traces() -> u64 {
     std::env::var("RACEHUNTER_ORACLE_TRACES").ok().and_then(|number| number.parse().ok()).unwrap_or(200)
 }
 
-/// How many races there are, and how many of them are predicted. False ones are failures at once.
+/// Returns the number of races, and how many of them are predicted. A false prediction is a failure.
 fn compare(shape: Shape, seeds: std::ops::Range<u64>) -> (usize, usize) {
     let (mut real, mut found) = (0, 0);
     for seed in seeds {
@@ -85,7 +85,7 @@ fn four_threads_nearly_all() {
     }
 }
 
-/// Without the cheap stage the other stages find everything, and freezing a prefix never makes them wrong.
+/// Without the cheap stage, the other stages find everything, and freezing a prefix never makes them wrong.
 #[test]
 fn thorough_stages_alone() {
     let (mut real, mut whole, mut frozen) = (0, 0, 0);

@@ -16,7 +16,7 @@ use crate::threads::Threads;
 /// Lines of source above and below a place.
 const AROUND: u32 = 4;
 
-/// Everything about one finding.
+/// Writes everything about one finding.
 pub(super) fn section(out: &mut String, shown: &Shown, sources: &mut Sources) {
     let finding = &shown.finding;
     let threads = Threads::of(finding);
@@ -71,7 +71,7 @@ pub(super) fn section(out: &mut String, shown: &Shown, sources: &mut Sources) {
     );
 }
 
-/// Several lines of code. Of all control characters, only line ends are kept.
+/// Escapes several lines of code. Of all control characters, only line ends are kept.
 fn code(text: &str) -> String {
     text.lines().map(escape).collect::<Vec<_>>().join("\n")
 }

@@ -1,8 +1,8 @@
-//! One self-contained page about everything that is kept in a directory.
+//! One self-contained page about all findings and campaigns in a directory.
 //!
 //! The essentials are plain HTML: sources, stacks, the interleaving as a table, what was covered, how to replay. The
-//! script only adds comfort (zoom, search and filters, a line that follows the pointer, copying). Everything that is not ours (sources, names,
-//! messages) goes through `escape`.
+//! script only adds comfort (zoom, search and filters, a line that follows the pointer, copying). All foreign text
+//! (sources, names, messages) goes through `escape`.
 
 mod finding;
 mod timeline;
@@ -21,27 +21,27 @@ use crate::{Bound, Told};
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
-/// What there is to show.
+/// The contents of the page.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     /// The campaigns, in the order in which they are shown.
     pub campaigns: Vec<Hunted>,
     /// The findings of all of them.
     pub findings: Vec<Shown>,
-    /// When and where the page was written, and of what: names and values, as they are known.
+    /// When and where the page was written, and at which commit: names and values, as far as known.
     pub about: Vec<(String, String)>,
 }
 
 /// A campaign as the page shows it.
 #[derive(Clone, Debug)]
 pub struct Hunted {
-    /// The command that hunts so again.
+    /// The command that repeats the hunt.
     pub command: String,
     /// What was explored.
     pub coverage: Coverage,
     /// The bounds that are finished.
     pub bounds: Vec<Bound>,
-    /// Findings of this campaign that count, that are suppressed, and that are not confirmed.
+    /// Numbers of findings of this campaign that count, that are suppressed, and that are not confirmed.
     pub findings: [u64; 3],
     /// How long it took.
     pub elapsed: Duration,
@@ -52,13 +52,13 @@ pub struct Hunted {
 pub struct Shown {
     /// The finding.
     pub finding: Finding,
-    /// The program and its arguments, as one would type them.
+    /// The program and its arguments, as typed.
     pub program: String,
     /// The command that replays it.
     pub replay: String,
 }
 
-/// The whole page. Source files are looked for below `root`.
+/// Returns the whole page. Source files are looked for below `root`.
 #[must_use]
 pub fn page(page: &Page, root: &Path) -> String {
     let mut sources = Sources::below(root.to_path_buf());
@@ -96,7 +96,7 @@ pub fn page(page: &Page, root: &Path) -> String {
     out
 }
 
-/// When and where it was written, and of what.
+/// Writes when, where and at which commit the page was written.
 fn about(out: &mut String, page: &Page) {
     if page.about.is_empty() {
         return;
@@ -106,7 +106,7 @@ fn about(out: &mut String, page: &Page) {
     let _ = writeln!(out, "<p class=\"about\">{}</p>", items.join(" "));
 }
 
-/// Each finding, followed by those with the same cause.
+/// Returns each finding, followed by those with the same cause.
 fn by_cause(findings: &[Shown]) -> Vec<&Shown> {
     let first_of = |shown: &Shown| shown.finding.variant_of.clone().unwrap_or_else(|| shown.finding.id.clone());
     let is_there = |id: &str| findings.iter().any(|shown| shown.finding.id == *id);
@@ -119,7 +119,7 @@ fn by_cause(findings: &[Shown]) -> Vec<&Shown> {
     heads.flat_map(|head| std::iter::once(head).chain(group(head))).collect()
 }
 
-/// The list of findings, when there is more than one. Those with the same cause are below the first of them.
+/// Writes the list of findings, if there is more than one. Findings with the same cause are below the first of them.
 fn contents(out: &mut String, findings: &[&Shown]) {
     if findings.len() < 2 {
         return;
@@ -141,7 +141,7 @@ fn contents(out: &mut String, findings: &[&Shown]) {
     out.push_str("</ol></nav>\n");
 }
 
-/// What a campaign explored, and what it did not.
+/// Writes what a campaign explored, and what it did not.
 fn covered(out: &mut String, campaign: &Hunted) {
     let Hunted { command, coverage, bounds, findings, elapsed } = campaign;
     let &[findings, suppressed, unconfirmed] = findings;
@@ -190,7 +190,7 @@ fn covered(out: &mut String, campaign: &Hunted) {
     out.push_str("</section>\n");
 }
 
-/// One row of a description list; the text is HTML already.
+/// Writes one row of a description list; the text is already HTML.
 fn row(out: &mut String, name: &str, html: &str) {
     let _ = writeln!(out, "<dt>{}</dt><dd>{html}</dd>", escape(name));
 }
@@ -200,12 +200,12 @@ fn list<L: AsRef<str>>(lines: impl Iterator<Item = L>) -> String {
     if items.is_empty() { "nothing".to_owned() } else { format!("<ul>{items}</ul>") }
 }
 
-/// The class that gives a thread its colour. There are as many as can be told apart.
+/// Returns the class that gives a thread its colour. There are as many colours as one can distinguish.
 fn color(thread: u32) -> String {
     format!("t{}", thread % 16)
 }
 
-/// Text that is not ours, so that it is shown and nothing else.
+/// Escapes foreign text.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in clean(text).chars() {
@@ -221,7 +221,7 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// A sentence in which `` `names` `` are set as code.
+/// Converts a sentence to HTML, with `` `names` `` as code.
 fn prose(text: &str) -> String {
     let escaped = escape(text);
     let parts: Vec<&str> = escaped.split('`').collect();

@@ -19,7 +19,7 @@ for (const timeline of document.querySelectorAll(".timeline")) {
   let current = -1;
   tools.hidden = false;
   filters.hidden = false;
-  // The browser's own tip would come late, and twice.
+  // The browser's own tooltip would appear late, and in addition.
   for (const title of svg.querySelectorAll("g.step title")) title.remove();
 
   // Only the distances grow: circles and numbers keep their size.
@@ -72,7 +72,7 @@ for (const timeline of document.querySelectorAll(".timeline")) {
     into(box, rows[number], "top", "bottom");
   };
   const isShown = (number) => !rows[number].hidden;
-  // The next step in a direction for which something holds, or else the same one.
+  // Returns the next step in a direction that satisfies a condition, or else the same one.
   const next = (by, holds) => {
     for (let at = current + by; at >= 0 && at < rows.length; at += by) if (isShown(at) && holds(at)) return at;
     return Math.max(current, 0);

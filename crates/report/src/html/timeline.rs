@@ -1,7 +1,7 @@
 //! The interleaving: an overview, a drawing with one lane per thread, and the same as a table.
 //!
-//! With many threads the table has narrow lanes instead of a column for each, so that it stays readable. Steps of the drawing and rows of
-//! the table have the same `data-step`; the script links and filters them by it.
+//! With many threads, the table has narrow lanes instead of a column for each thread, so that it stays readable. Steps
+//! of the drawing and rows of the table have the same `data-step`, by which the script links and filters them.
 
 use std::fmt::Write as _;
 
@@ -14,13 +14,13 @@ use crate::text::count;
 use crate::threads::Threads;
 use crate::values;
 
-/// More threads than that have lanes instead of columns.
+/// With more threads than this, the table has lanes instead of columns.
 const COLUMNS: usize = 5;
 const TOP: usize = 20;
 /// Names of lanes are left of the drawing, so that they stay when it is scrolled.
 const MARGIN: usize = 14;
 
-/// All forms.
+/// Writes all views of the interleaving.
 pub(super) fn timeline(out: &mut String, finding: &Finding, threads: &Threads) {
     let lanes = lanes(finding);
     let drawing = Drawing { finding, threads, lanes: &lanes };
@@ -38,7 +38,7 @@ pub(super) fn timeline(out: &mut String, finding: &Finding, threads: &Threads) {
     out.push_str("</div>\n");
 }
 
-/// The threads that do something, in order of creation.
+/// Returns the threads that do something, in order of creation.
 fn lanes(finding: &Finding) -> Vec<u32> {
     let mut lanes: Vec<u32> = finding.steps.iter().map(|step| step.thread).collect();
     lanes.sort_unstable();
@@ -46,9 +46,9 @@ fn lanes(finding: &Finding) -> Vec<u32> {
     lanes
 }
 
-/// The steps that the finding is about: where it shows, and the accesses that take part.
+/// Returns true for the steps that the finding is about: where it shows, and the accesses that take part.
 fn is_marked(finding: &Finding, step: &Step) -> bool {
-    // What is not counted, as `free`, has the number of the event before it.
+    // Steps that are not counted, such as `free`, have the number of the event before them.
     let is_access = matches!(class(step), "read" | "write");
     let is_place = || finding.sites.iter().any(|site| site.event == step.event && site.thread == step.path);
     step.culprit || step.event > 0 && finding.kind.is_about_memory() && is_access && is_place()
@@ -69,12 +69,12 @@ impl Drawing<'_> {
         self.lanes.iter().position(|lane| *lane == thread).unwrap_or(0)
     }
 
-    /// `T3`, where there is no room for more.
+    /// Returns the short name `T3`.
     fn short(thread: u32) -> String {
         if thread == 0 { "main".to_owned() } else { format!("T{thread}") }
     }
 
-    /// What works only with the script, and is hidden without it.
+    /// Writes the tools that need the script; they are hidden without it.
     fn tools(&self, out: &mut String) {
         out.push_str(
             "<div class=\"tools\" hidden><button type=\"button\" data-zoom=\"0.8\" aria-label=\"Zoom out\">&minus;</button>\
@@ -107,7 +107,7 @@ impl Drawing<'_> {
         out.push_str("</fieldset><output class=\"matches\"></output></div></details>\n");
     }
 
-    /// Everything at once, in as much room as there is.
+    /// Writes the overview, which always fits the window.
     fn overview(&self, out: &mut String) {
         let (width, height) = (self.steps().len(), self.lanes.len());
         let _ = write!(
@@ -115,7 +115,7 @@ impl Drawing<'_> {
             "<svg class=\"overview\" viewBox=\"0 0 {width} {height}\" preserveAspectRatio=\"none\" role=\"img\" \
              aria-label=\"Overview of all steps\">"
         );
-        // Steps of one thread in a row are one bar.
+        // Consecutive steps of one thread are one bar.
         let mut number = 0;
         while let Some(first) = self.steps().get(number) {
             let length = self.steps()[number..].iter().take_while(|step| step.thread == first.thread).count();
@@ -134,7 +134,7 @@ impl Drawing<'_> {
     }
 
     fn draw(&self, out: &mut String) {
-        // Distance of two steps, and of two lanes.
+        // Distance between steps, and between lanes.
         let step_width = if self.steps().len() > 120 { 16 } else { 26 };
         let lane_height = if self.lanes.len() > COLUMNS { 26 } else { 38 };
         let width = 2 * MARGIN + step_width * self.steps().len().max(1);
@@ -214,7 +214,7 @@ impl Drawing<'_> {
         );
     }
 
-    /// A step in one line, escaped.
+    /// Returns a step in one line, escaped.
     fn describe(&self, number: u64, step: &Step) -> String {
         let place = location(&step.file, step.line, 0).map_or_else(String::new, |place| format!(" at {place}"));
         let preempted = if step.preempted { ", after a preemption" } else { "" };
@@ -226,7 +226,7 @@ impl Drawing<'_> {
     const BEGIN: &'static str =
         "<div class=\"steps\" tabindex=\"0\" role=\"region\" aria-label=\"Table of the steps\"><table";
 
-    /// A column for each thread.
+    /// Writes the table with a column for each thread.
     fn table(&self, out: &mut String) {
         let _ = write!(out, "{}><thead><tr><th>step</th>", Self::BEGIN);
         for &lane in self.lanes {
@@ -247,7 +247,7 @@ impl Drawing<'_> {
         });
     }
 
-    /// One narrow lane for each thread, and one column for what they do.
+    /// Writes the table with one narrow lane for each thread, and one column for the steps.
     fn list(&self, out: &mut String) {
         let _ = write!(out, "{} class=\"lanes\"><thead><tr><th>step</th>", Self::BEGIN);
         for &lane in self.lanes {
@@ -274,7 +274,7 @@ impl Drawing<'_> {
         });
     }
 
-    /// The rows of either table, with a line where steps are left out.
+    /// Writes the rows of either table, with a line where steps are left out.
     fn rows(&self, out: &mut String, columns: usize, cells: impl Fn(&mut String, usize, &Step)) {
         let mut next = 1;
         for (number, step) in self.steps().iter().enumerate() {
@@ -303,9 +303,9 @@ impl Drawing<'_> {
         out.push_str("</tbody></table></div>\n");
     }
 
-    /// What a step does, and where.
+    /// Returns what a step does, and where.
     fn cell(&self, step: &Step) -> String {
-        // The whole path would leave no room for the other threads.
+        // A whole path would leave no room for the other threads.
         let mut files = self.steps().iter().map(|step| &step.file).filter(|file| !file.is_empty());
         let is_one_file = files.next().is_none_or(|first| files.all(|file| file == first));
         let name = if is_one_file { "" } else { step.file.rsplit('/').next().unwrap_or_default() };

@@ -8,8 +8,8 @@ use crate::short::place;
 use crate::text::wrap;
 use crate::threads::Threads;
 
-/// How many of the sites take part: those of the threads that wait for each other, which come first. All of them when no
-/// threads wait in a cycle.
+/// Returns how many of the sites take part: those of the threads that wait for each other, which come first. If no
+/// threads wait in a cycle, all of them.
 pub(super) fn involved(finding: &Finding) -> usize {
     let sites = &finding.sites;
     if finding.kind != Kind::Deadlock {
@@ -22,12 +22,12 @@ pub(super) fn involved(finding: &Finding) -> usize {
     (1..=sites.len()).find(|length| is_cycle(*length)).unwrap_or(sites.len())
 }
 
-/// The thread that has what a thread waits for.
+/// Returns the owner of what a thread waits for.
 fn owner(site: &Site) -> Option<&String> {
     site.waits_for.as_ref()?.owner.as_ref()
 }
 
-/// One line for each of the others.
+/// Returns one line for each of the others.
 pub(super) fn lines(finding: &Finding, involved: usize, threads: &Threads, columns: usize) -> String {
     let mut out = String::new();
     for (number, site) in finding.sites.iter().enumerate().skip(involved) {
@@ -40,5 +40,5 @@ pub(super) fn lines(finding: &Finding, involved: usize, threads: &Threads, colum
     out
 }
 
-/// Before each of them.
+/// The text before each of them.
 const LEAD: &str = "because of that: ";

@@ -1,4 +1,4 @@
-//! What is written next to a place: who does what there.
+//! The text next to a place: who does what there.
 
 use racehunter_finding::{Finding, Kind, Site};
 
@@ -7,7 +7,7 @@ use crate::text::clean;
 use crate::threads::Threads;
 use crate::values;
 
-/// The lines of the label of a site, at least one.
+/// Returns the lines of the label of a site, at least one.
 pub(crate) fn labels(finding: &Finding, number: usize, site: &Site, threads: &Threads) -> Vec<String> {
     let thread = threads.sentence(&site.thread);
     if let Some(waiting) = &site.waits_for {
@@ -32,7 +32,7 @@ pub(crate) fn labels(finding: &Finding, number: usize, site: &Site, threads: &Th
     vec![line]
 }
 
-/// The operation in words.
+/// Returns the operation in words.
 fn what(kind: Kind, number: usize, site: &Site) -> String {
     match (kind, number) {
         (Kind::Assertion, 0) if site.access == "panic" => "panics here".to_owned(),
@@ -43,7 +43,7 @@ fn what(kind: Kind, number: usize, site: &Site) -> String {
     }
 }
 
-/// A lock that is held while waiting, and where it was taken as far as the steps tell.
+/// Describes a lock that is held while waiting, and where it was taken if the steps show it.
 fn holds(finding: &Finding, site: &Site, lock: &str) -> String {
     let takes = |what: &str| {
         let mut words = what.split_whitespace();

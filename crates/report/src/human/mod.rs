@@ -1,4 +1,4 @@
-//! Reports in the manner of a good compiler.
+//! Reports in the style of a good compiler.
 
 mod bystanders;
 mod label;
@@ -19,10 +19,10 @@ pub(crate) use label::labels;
 pub(crate) use summary::{lessons, summary};
 pub(crate) use table::number;
 
-/// Frames of a call stack that are shown.
+/// Maximum number of stack frames shown.
 const FRAMES: usize = 12;
 
-/// The whole report of a finding.
+/// Returns the whole report of a finding.
 pub(crate) fn finding(finding: &Finding, sources: &mut Sources, options: &str, columns: usize) -> String {
     if finding.suppressed.is_some() {
         return suppressed(finding);
@@ -55,10 +55,10 @@ pub(crate) fn finding(finding: &Finding, sources: &mut Sources, options: &str, c
     out
 }
 
-/// Before the cause of a finding.
+/// The text before the cause of a finding.
 const CAUSE: &str = "  cause: ";
 
-/// A variant of another finding, in three lines.
+/// Returns a variant of another finding, in three lines.
 fn variant(finding: &Finding, first: &str, options: &str) -> String {
     let mark = paint(FRAME, "=");
     let mut out = heading(finding);
@@ -69,7 +69,7 @@ fn variant(finding: &Finding, first: &str, options: &str) -> String {
     out
 }
 
-/// A suppressed finding, in three lines.
+/// Returns a suppressed finding, in three lines.
 fn suppressed(finding: &Finding) -> String {
     let mark = paint(FRAME, "=");
     let kind = finding.kind.name();
@@ -82,7 +82,7 @@ fn suppressed(finding: &Finding) -> String {
     out
 }
 
-/// Something that is wrong with the use of the tool.
+/// Describes a problem with the use of the tool.
 pub(crate) fn problem(message: &str, help: &[&str]) -> String {
     let mut out = format!("{}{}\n", paint(ERROR, "error"), paint(STRONG, format_args!(": {}", clean(message))));
     for line in help {
@@ -105,22 +105,22 @@ fn heading(finding: &Finding) -> String {
     format!("{severity}{}\n", paint(STRONG, format_args!(": {message}")))
 }
 
-/// What kind of memory it is about: `4 bytes, heap, allocated at src/queue.c:21`.
+/// Returns what kind of memory it is about: `4 bytes, heap, allocated at src/queue.c:21`.
 pub(crate) fn details(finding: &Finding) -> Option<String> {
     let is_memory = finding.kind.is_about_memory();
     let object = finding.object.as_ref().filter(|_| is_memory)?;
     let mut parts = Vec::new();
-    // The name is that of what both use.
+    // The name is that of the part which both accesses use.
     let accessed = finding.sites.iter().map(|site| u64::from(site.size)).filter(|size| *size > 0).min();
     let size = accessed.unwrap_or(object.size);
     if size > 0 {
         parts.push(count(size, "byte"));
     }
-    // That of a descriptor says nothing that the message does not.
+    // The region of a descriptor adds nothing to the message.
     if !["", "unknown", "descriptor"].contains(&object.region.as_str()) {
         parts.push(clean(&object.region));
     }
-    // Where the source has the number, its name tells it.
+    // If the source names the index, the object's name already shows it.
     if let Some(element) = object.element.filter(|element| !object.name.contains(&format!("[{element}]"))) {
         parts.push(format!("element {element}"));
     }
@@ -131,7 +131,7 @@ pub(crate) fn details(finding: &Finding) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// The call stack of a place, when it says more than the place itself.
+/// Returns the call stack of a place, if it says more than the place itself.
 fn stack(site: &Site, gutter: usize, columns: usize) -> String {
     if site.stack.len() < 2 {
         return String::new();
@@ -167,7 +167,7 @@ fn footer(finding: &Finding, options: &str) -> String {
         (false, _) => paint(WARNING, format_args!("not confirmed: replayed {shown}/{tried}")),
     };
     let mark = paint(FRAME, "=");
-    // Without a schedule there is nothing to replay: it was predicted.
+    // A prediction has no schedule and cannot be replayed.
     if tried == 0 && finding.schedule.switches.is_empty() {
         return format!("  {mark} {}, {replayed}\n", count(u64::from(finding.preemptions), "preemption"));
     }

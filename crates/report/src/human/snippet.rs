@@ -10,7 +10,7 @@ use crate::short::place;
 use crate::sources::Sources;
 use crate::text::{clean, shorten, width, wrap};
 
-/// The place of a site, its line of source, and what happens there. `gutter` is the width of the line numbers.
+/// Returns the place of a site, its line of source, and what happens there. `gutter` is the width of the line numbers.
 pub(super) fn snippet(
     site: &Site,
     is_first: bool,
@@ -24,7 +24,7 @@ pub(super) fn snippet(
     let mut out = format!("{}{arrow} {}\n", " ".repeat(gutter), shown_place(site));
     let style = if is_first { ERROR } else { FRAME };
     let Some(line) = sources.line(&site.file, site.line) else {
-        // No source: what happens there is still worth saying.
+        // Without the source, the labels are still useful.
         for label in labels {
             out += &format!("{margin} {} {}\n", paint(FRAME, "="), paint(style, label));
         }
@@ -45,7 +45,7 @@ pub(super) fn snippet(
         }
         return out;
     }
-    // A label that does not fit beside the mark goes below it, and to the left as far as it must.
+    // A label that does not fit beside the mark goes below it, as far to the left as necessary.
     out += &format!("{margin} {bar} {mark}\n");
     let indent = marked.column.min(room.saturating_sub(widest));
     for line in labels.iter().flat_map(|label| wrap(label, room - indent)) {
@@ -58,7 +58,7 @@ fn shown_place(site: &Site) -> String {
     if site.file.is_empty() { format!("{} (no debug information)", place(site)) } else { place(site) }
 }
 
-/// A line as it is shown, and the columns that are marked.
+/// A line as shown, and the marked columns.
 struct Marked {
     text: String,
     column: usize,
@@ -76,7 +76,7 @@ impl Marked {
     /// Cuts the line so that it is no wider than `columns` and still shows what is marked.
     fn fit(mut self, columns: usize) -> Self {
         if width(&self.text) > columns && self.column + self.length + 1 > columns {
-            // Keep a third of the room for what is before the mark.
+            // Keep a third of the width for the text before the mark.
             let cut = self.column.saturating_sub(columns / 3);
             let mut skipped = 0;
             let kept = self.text.chars().skip_while(|letter| {
@@ -93,7 +93,7 @@ impl Marked {
     }
 }
 
-/// The bytes to mark: the expression that is accessed, else the word at the column, else the whole line.
+/// Returns the bytes to mark: the expression that is accessed, else the word at the column, else the whole line.
 fn range(line: &str, site: &Site) -> Range<usize> {
     let start = line.len() - line.trim_start().len();
     let whole = start..line.trim_end().len().max(start);
@@ -103,7 +103,7 @@ fn range(line: &str, site: &Site) -> Range<usize> {
         access if access.contains("write") || access.contains("update") || access == "free" => Access::Write,
         _ => Access::Call,
     };
-    // For a call the whole call is marked, not only what it works on.
+    // For a call, mark the whole call, not only its argument.
     let expression = match access {
         Access::Call => None,
         Access::Read | Access::Write => source::span(&site.file, line, site.column, access),
@@ -111,7 +111,7 @@ fn range(line: &str, site: &Site) -> Range<usize> {
     expression.or_else(|| call(line, at)).unwrap_or(whole)
 }
 
-/// From the byte `at` to the end of the word there, and of the brackets after it.
+/// Returns the range from the byte `at` to the end of the word there, including the brackets after it.
 fn call(line: &str, at: usize) -> Option<Range<usize>> {
     let text = line.get(at..)?;
     let word = text.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(text.len());

@@ -1,4 +1,4 @@
-//! The sum of a campaign.
+//! The summary of a campaign.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::text::{clean, count, wrap};
 /// Column at which the text of each part starts.
 const INDENT: usize = 12;
 
-/// Where there is more to read about what was found.
+/// Returns where to read more about what was found.
 pub(crate) fn lessons(kinds: &BTreeSet<Kind>, columns: usize) -> String {
     if kinds.is_empty() {
         return String::new();
@@ -23,7 +23,7 @@ pub(crate) fn lessons(kinds: &BTreeSet<Kind>, columns: usize) -> String {
     part("Explain", FRAME, &commands.join("; "), columns)
 }
 
-/// What was found, what that means, and what it does not mean.
+/// Returns the summary: what was found, and what that does and does not mean.
 pub(crate) fn summary(coverage: &Coverage, told: Told, elapsed: Duration, columns: usize) -> String {
     let style = match told.findings {
         0 if coverage.unclear.is_empty() => GOOD,

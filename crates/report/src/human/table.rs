@@ -24,7 +24,7 @@ const NUMBER: usize = 8;
 enum Row<'a> {
     /// A step, by its place in the list.
     Step(usize, &'a Step),
-    /// Steps that are left out.
+    /// A number of steps that are left out.
     Gap(u64),
 }
 
@@ -35,7 +35,7 @@ struct Column {
     start: usize,
 }
 
-/// The table, or nothing when the steps are not known.
+/// Returns the table, or nothing when the steps are not known.
 pub(super) fn table(finding: &Finding, threads: &Threads, columns: usize) -> String {
     if finding.steps.is_empty() {
         return String::new();
@@ -49,7 +49,7 @@ pub(super) fn table(finding: &Finding, threads: &Threads, columns: usize) -> Str
     }
 }
 
-/// The number of a step in the whole interleaving, from 1.
+/// Returns the number of a step in the whole interleaving, from 1.
 pub(crate) fn number(steps: &[Step], at: usize) -> u64 {
     match steps[at].number {
         0 => at as u64 + 1,
@@ -57,7 +57,7 @@ pub(crate) fn number(steps: &[Step], at: usize) -> u64 {
     }
 }
 
-/// The steps to show: all of a short interleaving, else those that matter.
+/// Returns the steps to show: all of a short interleaving, else those that matter.
 fn rows(steps: &[Step]) -> Vec<Row<'_>> {
     let last = steps.len() - 1;
     let mut kept = vec![number(steps, last) <= WHOLE; steps.len()];
@@ -72,7 +72,7 @@ fn rows(steps: &[Step]) -> Vec<Row<'_>> {
     let mut next = 1;
     for (at, step) in steps.iter().enumerate() {
         let number = number(steps, at);
-        // One step takes no more room than the line that says it is missing.
+        // Showing a single step takes no more room than the line that stands for it.
         let is_alone = number == next
             && steps
                 .get(at + 1)
@@ -89,7 +89,7 @@ fn rows(steps: &[Step]) -> Vec<Row<'_>> {
     rows
 }
 
-/// Where it is not known what matters: the beginning, the end, and what is around preemptions and the culprit.
+/// If it is unknown which steps matter, keeps the beginning, the end, and the steps around preemptions and the culprit.
 fn keep_around(steps: &[Step], kept: &mut [bool]) {
     let interesting = |step: &Step| step.preempted || step.culprit;
     let many = steps.iter().filter(|step| interesting(step)).count() > 6;
@@ -126,7 +126,7 @@ impl Cells {
         }
     }
 
-    /// The text of a step. `file` is that of the line before: a file is named where it changes.
+    /// Returns the text of a step. `file` is that of the line before: a file is named where it changes.
     fn text<'s>(step: &'s Step, file: &mut Option<&'s str>) -> String {
         let place = match step.line {
             0 => String::new(),
@@ -139,13 +139,13 @@ impl Cells {
         format!("{}{}{}", clean(&step.what), values::brief(step), clean(&place))
     }
 
-    /// The texts of all rows, where each `lane` of a step has its own line before.
+    /// Returns the texts of all rows; each `lane` has its own previous line.
     fn texts<'s>(rows: &[Row<'s>], lane: impl Fn(&Step) -> u32) -> Vec<String> {
         let files = rows.iter().filter_map(|row| match row {
             Row::Step(_, step) if step.line > 0 => Some(step.file.as_str()),
             _ => None,
         });
-        // Where all is in one file, the report has named it.
+        // If everything is in one file, the report has already named it.
         let mut different: Vec<&str> = files.collect();
         different.sort_unstable();
         different.dedup();
@@ -166,7 +166,7 @@ impl Cells {
 /// Columns side by side.
 struct Layout {
     columns: Vec<Column>,
-    /// What is in the cell of each row.
+    /// The text of each row's cell.
     texts: Vec<String>,
 }
 
@@ -176,7 +176,7 @@ impl Layout {
     }
 }
 
-/// Places the columns side by side, or tells that they do not fit.
+/// Places the columns side by side; returns nothing if they do not fit.
 fn layout(rows: &[Row<'_>], cells: &Cells, threads: &Threads, columns: usize) -> Option<Layout> {
     let texts = Cells::texts(rows, |step| step.thread);
     let mut wanted: BTreeMap<u32, usize> = BTreeMap::new();
@@ -186,7 +186,7 @@ fn layout(rows: &[Row<'_>], cells: &Cells, threads: &Threads, columns: usize) ->
         let widest = wanted.entry(step.thread).or_insert(heading.max(NARROWEST));
         *widest = (*widest).max(width(text));
     }
-    // The mark of the culprit stands right of its cell. Where there are columns, that costs nothing.
+    // The culprit's mark stands to the right of its cell. With columns there is room for it.
     let mark = 1 + width(&cells.culprit());
     let marked = rows.iter().filter_map(|row| match row {
         Row::Step(_, step) if step.culprit => Some(step.thread),
@@ -222,7 +222,7 @@ fn side_by_side(finding: &Finding, rows: &[Row<'_>], cells: &Cells, layout: &Lay
     out
 }
 
-/// The step that the list has before another one, if it is the one before in the interleaving.
+/// Returns the previous step of the list, if it is also the previous step of the interleaving.
 fn before(steps: &[Step], at: usize) -> Option<&Step> {
     let before = at.checked_sub(1)?;
     (number(steps, before).saturating_add(1) == number(steps, at)).then(|| &steps[before])
@@ -261,7 +261,7 @@ fn step_row(finding: &Finding, (at, step): (usize, &Step), text: &str, cells: &C
     }
 }
 
-/// What does not fit side by side: one line per step, with the name of its thread.
+/// Writes one line per step, with the name of its thread, if columns do not fit side by side.
 fn one_below_the_other(
     finding: &Finding,
     rows: &[Row<'_>],

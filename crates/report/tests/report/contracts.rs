@@ -1,4 +1,4 @@
-//! What programs read: JSON lines, and SARIF against the rules of its standard.
+//! The formats for programs: JSON lines, and SARIF checked against the rules of its standard.
 
 use super::findings::{all, coverage, data_race, uncontrolled};
 use super::{reporter, text};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// Everything that there is to report, in one format.
+/// Reports everything there is to report, in one format.
 fn everything(format: Format) -> String {
     let mut reporter = reporter(format);
     for (_, finding) in all() {
@@ -56,7 +56,7 @@ fn sarif_keeps_to_the_standard() {
     check_sarif(&scanned());
 }
 
-/// The log of a scan that shows a race, suspects another and does not model something.
+/// Returns the log of a scan that shows a race, suspects another and does not model something.
 fn scanned() -> Value {
     let mut reporter = reporter(Format::Sarif);
     reporter.finding(&data_race()).expect("written");

@@ -1,4 +1,4 @@
-//! One finding of each kind, as the rest of RaceHunter makes them.
+//! One finding of each kind, as RaceHunter creates them.
 
 use racehunter_finding::{
     Assumption, Coverage, Finding, Frame, Gap, Kind, Object, Site, Step, Thread, Uncontrolled, Value, Waiting,
@@ -192,7 +192,7 @@ pub fn use_after_free() -> Finding {
     }
 }
 
-/// Every kind that has a shape of its own, by name.
+/// Returns findings of every shape, by name.
 pub fn all() -> Vec<(&'static str, Finding)> {
     vec![
         ("data-race", data_race()),
@@ -229,7 +229,7 @@ pub fn coverage() -> Coverage {
     }
 }
 
-/// One of each kind.
+/// Returns one of each kind.
 pub fn uncontrolled() -> Vec<Uncontrolled> {
     let about = |what: &str, detail: &str, line: u32| Uncontrolled {
         what: Gap::named(what),

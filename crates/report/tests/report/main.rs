@@ -1,4 +1,4 @@
-//! What users and scripts see.
+//! Output for people and scripts.
 
 mod contracts;
 mod findings;
@@ -38,7 +38,7 @@ fn each_kind_in_each_format() {
         for format in Format::ALL {
             let mut text = report(&finding, format);
             if format == Format::Sarif {
-                // The rules are the same each time, and have a test of their own.
+                // The rules are the same each time, and have a separate test.
                 let mut log: Value = serde_json::from_str(&text).expect("JSON");
                 log["runs"][0]["tool"]["driver"]["rules"] = json!([]);
                 text = format!("{log:#}");
@@ -48,7 +48,7 @@ fn each_kind_in_each_format() {
     }
 }
 
-/// Findings are read from files: whatever is in one, if it is a finding at all, it can be told.
+/// Findings are read from files: any file that contains a finding can be printed.
 #[test]
 fn no_finding_makes_it_panic() {
     let mut random = 1_u64;
@@ -64,7 +64,7 @@ fn no_finding_makes_it_panic() {
             for _ in 0..1 + below(4) {
                 let digits: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at].is_ascii_digit()).collect();
                 match below(3) {
-                    // Another number, or another letter.
+                    // Replace a digit or a letter.
                     0 if !digits.is_empty() => {
                         let at = digits[below(digits.len())];
                         bytes.splice(at..=at, ["0", "9", "4294967295", "99"][below(4)].bytes());
@@ -94,7 +94,7 @@ fn colours() {
     reporter.summary(&coverage(), Duration::from_millis(12_940)).expect("written");
     let text = text(reporter);
     insta::assert_snapshot!(text.replace('\u{1b}', "ESC"));
-    // Without colours it is the same text.
+    // Without colours, the text is the same.
     let mut plain = self::reporter(Format::Human);
     plain.finding(&data_race()).expect("written");
     plain.summary(&coverage(), Duration::from_millis(12_940)).expect("written");
@@ -155,7 +155,7 @@ fn proved_is_said_only_of_complete_campaigns_without_findings() {
     }
 }
 
-/// Names and types of all fields, in order: `{a: number, b: [string]}`.
+/// Returns the names and types of all fields, in order: `{a: number, b: [string]}`.
 fn shape(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -235,7 +235,7 @@ fn json_keeps_its_contract() {
         assert_eq!(&summary[name], value, "{name}");
     }
 
-    // The promised fields come first and in order, for those who read JSON with their eyes.
+    // The documented fields come first and in order, for people who read the JSON.
     let in_order = |line: &str, names: &[&str]| {
         let places: Vec<usize> =
             names.iter().map(|name| line.find(&format!("\"{name}\":")).expect("the field")).collect();
@@ -287,7 +287,7 @@ fn every_kind_has_the_name_of_the_contract() {
     }
 }
 
-/// A finding with more threads than fit side by side.
+/// Returns a finding with more threads than fit side by side.
 fn crowd(number: u32) -> Finding {
     let mut finding = data_race();
     let entries: Vec<String> = (0..=number).map(|thread| format!("worker_with_a_long_name_{thread}")).collect();
@@ -307,7 +307,7 @@ fn tables_keep_to_the_width() {
     for (_, finding) in all().into_iter().chain([("", crowd(3)), ("", crowd(4)), ("", crowd(10))]) {
         for width in [60, 80, 100, 200] {
             let report = wide(&finding, width);
-            // Messages, places and notes are not broken; sources, labels and the table are.
+            // Messages, places and notes are not wrapped; sources, labels and the table are.
             let table = report.lines().skip_while(|line| !line.starts_with("  step")).skip(1);
             for line in table.take_while(|line| !line.starts_with("  =")) {
                 assert!(line.chars().count() <= width, "{width}: {line}");
@@ -359,7 +359,7 @@ fn empty_findings_are_reported_too() {
     }
 }
 
-/// What does not fit side by side is a list, and nothing of it is cut.
+/// If columns do not fit side by side, the table is a list, and nothing is cut off.
 #[test]
 fn nothing_is_cut_from_the_table() {
     let wide = wide(&data_race(), 200);
@@ -390,7 +390,7 @@ fn steps_keep_their_numbers() {
     assert!(!text.contains("   4  "), "{text}");
 }
 
-/// One who waits only because others wait for each other is apart from them.
+/// A thread that waits only because others are deadlocked is listed separately.
 #[test]
 fn bystanders_of_a_deadlock_are_apart() {
     let text = wide(&deadlock(), 100);

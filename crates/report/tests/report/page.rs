@@ -1,4 +1,4 @@
-//! The page: everything is on it, nothing on it is ours to run but the script, and it is whole HTML.
+//! The page is complete, well-formed HTML, and runs no script but ours.
 
 use super::findings::{all, coverage, data_race, uncontrolled};
 use racehunter_finding::{Coverage, Finding, Step};
@@ -28,7 +28,7 @@ fn render(findings: Vec<Finding>) -> String {
 /// Tags that have no end.
 const VOID: [&str; 7] = ["meta", "line", "path", "circle", "input", "br", "!doctype"];
 
-/// Names of the tags in order; panics unless each that is opened is closed.
+/// Returns the names of the tags in order; panics unless every opened tag is closed.
 fn tags(html: &str) -> Vec<String> {
     let mut rest = html.to_owned();
     for (begin, end) in [("<script>", "</script>"), ("<style>", "</style>")] {
@@ -154,7 +154,7 @@ fn an_empty_page_says_so() {
     assert!(html.contains("no finding") && html.contains("No campaign is kept here"));
 }
 
-/// A finding with twelve threads that take turns, a lock, and a thousand steps of which some are left out.
+/// Returns a finding with twelve threads that take turns, a lock, and a thousand steps of which some are left out.
 fn large() -> Finding {
     let mut finding = data_race();
     let step = |number: usize| {

@@ -1,4 +1,4 @@
-//! Control flow of one function: successors, and which blocks can be passed again.
+//! Control flow of one function: successors, and which blocks are in a cycle.
 
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::DiGraph;
@@ -7,18 +7,18 @@ use racehunter_ir::{BlockId, Function, Operand, Operation};
 /// The blocks of a function.
 #[derive(Clone, Debug)]
 pub struct Blocks {
-    /// Where each block goes on.
+    /// The successors of each block.
     pub successors: Vec<Vec<u32>>,
     /// The block of each instruction.
     pub block_of: Vec<u32>,
-    /// Whether control can come back to a block.
+    /// True if control can return to a block.
     pub in_cycle: Vec<bool>,
-    /// The cycle that it is in, by a number.
+    /// The number of the cycle that contains it.
     pub cycle: Vec<Option<u32>>,
 }
 
 impl Blocks {
-    /// Looks at a function.
+    /// Analyses a function.
     pub fn of(function: &Function) -> Self {
         let count = function.blocks.len();
         let mut successors = vec![Vec::new(); count];
@@ -60,7 +60,7 @@ impl Blocks {
         Self { successors, block_of, in_cycle, cycle }
     }
 
-    /// Whether an instruction can be executed more than once in one call.
+    /// Returns true if an instruction can be executed more than once in one call.
     pub fn repeats(&self, instruction: u32) -> bool {
         self.in_cycle[self.block_of[instruction as usize] as usize]
     }

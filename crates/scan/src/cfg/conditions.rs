@@ -1,15 +1,15 @@
-//! Conditions that hold at a block: those of edges that control has surely passed.
+//! Conditions that hold at a block: those of edges that control must have passed.
 //!
-//! A condition is about values that were made before its edge. If one of them is made again, control passes the edge again
-//! before it can be at the block: otherwise there would be a path to the block that avoids the edge. So the condition holds for
-//! the values as they are.
+//! A condition is about values that were computed before its edge. If one of them is computed again, control passes the
+//! edge again before it can reach the block: otherwise there would be a path to the block that avoids the edge. So the
+//! condition holds for the current values.
 
 use crate::cfg::blocks::{Blocks, range};
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
 use racehunter_ir::{Function, InstructionId, Operand, Operation, Predicate};
 
-/// Something that is true behind an edge.
+/// A fact that is true after an edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// A condition holds, or it does not.
@@ -43,7 +43,7 @@ impl Conditions {
             let above = found.dominators.dominators(NodeIndex::new(block));
             let above: Vec<usize> = above.into_iter().flatten().map(NodeIndex::index).collect();
             for target in above {
-                // An edge to a block that has no other is passed by all who come there.
+                // Control passes the only edge to a block on every path there.
                 if let [from] = before[target][..]
                     && let Some(condition) = edge(code, from, target as u32)
                 {
@@ -54,12 +54,12 @@ impl Conditions {
         found
     }
 
-    /// What is true at a block.
+    /// Returns the facts that are true at a block.
     pub fn at(&self, block: u32) -> &[Condition] {
         &self.blocks[block as usize]
     }
 
-    /// Whether an instruction has surely been executed when control comes to another, in the same call.
+    /// Returns true if an instruction must have been executed when control reaches another, in the same call.
     pub fn is_before(&self, blocks: &Blocks, first: u32, second: u32) -> bool {
         let (one, other) = (blocks.block_of[first as usize], blocks.block_of[second as usize]);
         if one == other {
@@ -70,7 +70,7 @@ impl Conditions {
     }
 }
 
-/// The condition of an edge.
+/// Returns the condition of an edge.
 pub fn edge(code: &Function, from: u32, to: u32) -> Option<Condition> {
     let (first, end) = range(code, from as usize);
     let last = code.instructions[first..end].last()?;
@@ -92,7 +92,7 @@ pub fn edge(code: &Function, from: u32, to: u32) -> Option<Condition> {
     }
 }
 
-/// What is true if a comparison is not.
+/// Returns the negation of a comparison.
 pub fn opposite(predicate: Predicate) -> Predicate {
     match predicate {
         Predicate::Equal => Predicate::NotEqual,
@@ -108,7 +108,7 @@ pub fn opposite(predicate: Predicate) -> Predicate {
     }
 }
 
-/// The same with the sides changed.
+/// Returns the comparison with its sides exchanged.
 pub fn mirrored(predicate: Predicate) -> Predicate {
     match predicate {
         Predicate::Equal | Predicate::NotEqual => predicate,

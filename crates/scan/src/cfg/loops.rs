@@ -1,4 +1,4 @@
-//! Loops of a function, and the variables that count their rounds.
+//! Loops of a function, and the variables that count their iterations.
 
 use crate::cfg::blocks::{Blocks, range};
 use petgraph::algo::dominators::{Dominators, simple_fast};
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// A natural loop: it has one entry.
 #[derive(Clone, Debug)]
 pub struct Loop {
-    /// The block that every round begins with.
+    /// The block in which every iteration begins.
     pub header: u32,
     /// All of its blocks.
     pub body: BTreeSet<u32>,
@@ -17,24 +17,24 @@ pub struct Loop {
     pub latches: Vec<u32>,
 }
 
-/// A variable that is different in each round.
+/// A variable with a different value in each iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counter {
-    /// Its value in the round.
+    /// The phi with its value in an iteration.
     pub phi: u32,
     /// Its first value.
     pub start: Operand,
-    /// What is added after each round.
+    /// What each iteration adds.
     pub step: i64,
     /// Bits of its type.
     pub bits: u32,
-    /// The header lets control into the loop only while the variable is below this, as a signed number or not.
+    /// The header enters the loop only while the variable is below this, as a signed or unsigned number.
     pub below: Option<(Predicate, Operand)>,
 }
 
 /// The loops of a function.
 pub struct Loops {
-    /// All of them.
+    /// All loops.
     pub all: Vec<Loop>,
     dominators: Dominators<NodeIndex>,
 }
@@ -74,38 +74,40 @@ impl Loops {
         found
     }
 
-    /// Whether control passes one block before it can be at another.
+    /// Returns true if control must pass the first block before it can reach the second.
     pub fn dominates(&self, first: u32, second: u32) -> bool {
         self.dominators
             .dominators(NodeIndex::new(second as usize))
             .is_some_and(|mut above| above.any(|node| node.index() == first as usize))
     }
 
-    /// The smallest loop around a block.
+    /// Returns the smallest loop around a block.
     pub fn innermost(&self, block: u32) -> Option<&Loop> {
         self.all.iter().filter(|found| found.body.contains(&block)).min_by_key(|found| found.body.len())
     }
 
-    /// Whether control that has left a loop never comes back to it: no other cycle is around it.
+    /// Returns true if control never returns to a loop that it has left: no cycle surrounds it.
     pub fn is_outermost(&self, blocks: &Blocks, inner: &Loop) -> bool {
         let cycle = blocks.cycle[inner.header as usize];
         (0..).zip(&blocks.cycle).all(|(block, other)| *other != cycle || inner.body.contains(&block))
     }
 }
 
-/// Rounds that no loop that creates threads makes, and no counter of any other thing: an assumption that docs/static.md states.
+/// Bits of a number of iterations that no loop which creates threads reaches, nor any counter: an assumption that
+/// docs/static.md states.
 const MOST_ROUNDS: u32 = 24;
 
-/// Whether a number of so many bits that is changed by a step each time takes longer than any program to come again.
+/// Returns true if a number of this many bits, changed by a step each time, does not repeat within any realistic
+/// program run.
 pub fn never_wraps(bits: u32, step: u64) -> bool {
     bits >= KEPT_BITS && step <= 1 << (bits - MOST_ROUNDS)
 }
 
-/// Numbers are told apart by so many bits on their way from one function to another.
+/// Number of bits that conversions between functions must keep for values to stay distinct.
 pub const KEPT_BITS: u32 = 32;
 
 impl Counter {
-    /// How many rounds there are at most, if that is known, and the variable never wraps around in them.
+    /// Returns the maximum number of iterations, if it is known and the variable never wraps around in them.
     pub fn rounds(&self) -> Option<u64> {
         let (Operand::Integer(start), Some((predicate, Operand::Integer(end)))) = (&self.start, &self.below) else {
             return None;
@@ -115,26 +117,26 @@ impl Counter {
             Predicate::Less => 1_i128 << (self.bits - 1),
             _ => 1_i128 << self.bits,
         };
-        // The last value that is compared is below the end by less than a step, or that much above it.
+        // The last compared value is less than one step below or above the end.
         let fits = start >= 0 && end >= 0 && step > 0 && end - 1 + step < limit;
         fits.then(|| ((end - start).max(0) + step - 1) / step).and_then(|rounds| u64::try_from(rounds).ok())
     }
 
-    /// Whether it has another value in each round, as far as the bits tell that are kept of it.
+    /// Returns true if it has a different value in each iteration, as far as its kept bits show.
     pub fn is_distinct(&self) -> bool {
         let end = match &self.below {
             Some((_, Operand::Integer(end))) => Some(*end),
             _ => None,
         };
         let is_bounded = self.rounds().is_some() && end.is_some_and(|end| end <= 1 << KEPT_BITS);
-        // Whatever is below something, in steps of one, does not wrap around.
+        // A value that is below a bound, in steps of one, does not wrap around.
         let is_below = self.step == 1 && self.below.is_some() && self.bits <= KEPT_BITS;
         is_bounded || is_below || never_wraps(self.bits.min(KEPT_BITS), self.step.unsigned_abs())
     }
 }
 
 impl Loop {
-    /// The variables that count its rounds.
+    /// Returns the variables that count its iterations.
     pub fn counters(&self, function: &Function) -> Vec<Counter> {
         let (first, end) = range(function, self.header as usize);
         let mut found = Vec::new();
@@ -170,7 +172,7 @@ impl Loop {
         found
     }
 
-    /// What the header compares a value with, before it lets control into the loop.
+    /// Returns the bound that the header compares a value with before it enters the loop.
     fn below(&self, function: &Function, value: &Operand) -> Option<(Predicate, Operand)> {
         let (first, end) = range(function, self.header as usize);
         let last = function.instructions[first..end].last()?;
@@ -193,7 +195,7 @@ impl Loop {
         }
     }
 
-    /// Whether a value is the same in all rounds.
+    /// Returns true if a value is the same in all iterations.
     pub fn is_outside(&self, blocks: &Blocks, operand: &Operand) -> bool {
         match operand {
             Operand::Instruction(at) => !self.body.contains(&blocks.block_of[at.0 as usize]),
@@ -202,7 +204,7 @@ impl Loop {
         }
     }
 
-    /// Whether a block is passed at most once in each round.
+    /// Returns true if a block is passed at most once in each iteration.
     pub fn is_once_a_round(&self, blocks: &Blocks, block: u32) -> bool {
         let mut seen: BTreeSet<u32> = BTreeSet::new();
         let mut work = vec![block];
@@ -219,7 +221,7 @@ impl Loop {
         true
     }
 
-    /// Whether the header is the only exit.
+    /// Returns true if the header is the only exit.
     pub fn ends_at_header(&self, blocks: &Blocks) -> bool {
         self.body
             .iter()

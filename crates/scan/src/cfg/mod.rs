@@ -1,8 +1,7 @@
 //! Control flow of single functions: blocks and cycles ([`blocks`]), natural loops and their counters ([`loops`]), the
-//! conditions that hold at a block ([`conditions`]), and the ways in which a function is left without returning
-//! ([`unwinding`]).
+//! conditions that hold at a block ([`conditions`]), and exits other than returning ([`unwinding`]).
 //!
-//! Nothing here knows of threads. Start at [`blocks::Blocks`].
+//! Nothing here knows about threads. Start at [`blocks::Blocks`].
 
 pub mod blocks;
 pub mod conditions;

@@ -1,8 +1,8 @@
-//! Where functions may be left by an exception, or by the end of their thread, so that what they clean up is done.
+//! Where an exception, or the end of a thread, may leave functions, so that their cleanup code runs.
 //!
-//! To catch an exception is a gap. One that nothing catches ends the program at once: the search for a handler finds none, and nothing is
-//! cleaned up. What counts as a handler all the same is a function that lets no exception pass: it ends the program, but what it has called
-//! is cleaned up before.
+//! Catching an exception is a gap. An uncaught exception ends the program at once: the search for a handler finds none,
+//! and no cleanup runs. A function that lets no exception pass counts as a handler, though: it ends the program, but
+//! the functions that it has called are cleaned up first.
 
 use crate::index::IndexVec;
 use crate::models::Model;
@@ -11,13 +11,13 @@ use crate::pointer::{InstanceId, PointsTo};
 /// Functions that end the program where no exception may pass.
 const TERMINATE: [&str; 2] = ["__clang_call_terminate", "__cxa_call_unexpected"];
 
-/// Which instances may be left so.
+/// The instances that may be left like this.
 pub struct Unwinding {
     of: IndexVec<InstanceId, bool>,
 }
 
 impl Unwinding {
-    /// Looks at what functions call.
+    /// Analyses the calls of functions.
     pub fn of(points_to: &PointsTo<'_>) -> Self {
         let instances = &points_to.instances;
         let mut outside = instances.iter().flat_map(|instance| instance.outside.values().flatten());
@@ -40,7 +40,7 @@ impl Unwinding {
         Self { of }
     }
 
-    /// Whether what an instance cleans up may be done otherwise than when it returns.
+    /// Returns true if the cleanup of an instance may run other than when it returns.
     pub fn may(&self, id: InstanceId) -> bool {
         self.of[id]
     }

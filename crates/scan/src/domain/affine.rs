@@ -1,26 +1,27 @@
-//! Affine numbers: a multiple of the number of a thread in its group, plus an interval.
+//! Affine numbers: a multiple of a thread's number in its group, plus an interval.
 //!
-//! `for (i = id * 100; i < (id + 1) * 100; i++)` has `i` in `100 * id + [0, 99]`, which is another range for each `id`.
+//! `for (i = id * 100; i < (id + 1) * 100; i++)` has `i` in `100 * id + [0, 99]`, which is a different range for each
+//! `id`.
 
 use super::interval::Interval;
 use racehunter_ir::{BinaryOperator, Predicate};
 
-/// `times` the number of the thread, plus one of `rest`.
+/// `times` the thread's number, plus one of `rest`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Affine {
-    /// How often the number of the thread is in it.
+    /// The factor of the thread's number.
     pub times: i64,
-    /// What is added.
+    /// The interval that is added.
     pub rest: Interval,
 }
 
 impl Affine {
-    /// One number.
+    /// Returns one number.
     pub const fn exact(value: i64) -> Self {
         Self::of(Interval::exact(value))
     }
 
-    /// One of these.
+    /// Returns a number that does not depend on the thread.
     pub const fn of(rest: Interval) -> Self {
         Self { times: 0, rest }
     }
@@ -30,10 +31,10 @@ impl Affine {
         Self::of(Interval::all(bits))
     }
 
-    /// The number of the thread itself.
+    /// The thread's number itself.
     pub const OWN: Self = Self { times: 1, rest: Interval::exact(0) };
 
-    /// All that it can be if the number of the thread is one of `span`; any of 64 bits if that is too much to say.
+    /// Returns all possible values if the thread's number is one of `span`; any 64-bit number if they do not fit.
     pub fn flat(self, span: Interval) -> Interval {
         if self.times == 0 {
             return self.rest;
@@ -45,13 +46,13 @@ impl Affine {
         own.compute(BinaryOperator::Add, self.rest, 64)
     }
 
-    /// The same if it is surely of so many bits, and else any of them.
+    /// Returns the number if it definitely fits into this many bits, and otherwise any number of them.
     fn kept(self, span: Interval, bits: u32) -> Self {
         let flat = self.flat(span);
         if flat == Interval::all(64) || !flat.fits(bits) { Self::any(bits) } else { self }
     }
 
-    /// A number that is one or the other.
+    /// Returns a number that is one or the other.
     #[must_use]
     pub fn union(self, other: Self, span: Interval) -> Self {
         if self.times == other.times {
@@ -60,7 +61,7 @@ impl Affine {
         Self::of(self.flat(span).union(other.flat(span)))
     }
 
-    /// A union that comes to an end.
+    /// Returns a widened union.
     #[must_use]
     pub fn widen(self, other: Self, span: Interval, thresholds: &[i64], bits: u32) -> Self {
         if self.times == other.times {
@@ -70,7 +71,7 @@ impl Affine {
         Self::of(self.flat(span).widen(other.flat(span), thresholds, bits))
     }
 
-    /// What an operator makes of two numbers of `bits` bits.
+    /// Returns the result of an operator on two numbers of `bits` bits.
     #[must_use]
     pub fn compute(self, operator: BinaryOperator, other: Self, span: Interval, bits: u32) -> Self {
         if self.times == 0 && other.times == 0 {
@@ -105,27 +106,27 @@ impl Affine {
         }
     }
 
-    /// The same number with more bits, the new ones zero.
+    /// Returns the number zero-extended to more bits.
     #[must_use]
     pub fn zero_extended(self, span: Interval, from: u32, to: u32) -> Self {
         let flat = self.flat(span);
         if flat.low() >= 0 { self } else { Self::of(flat.zero_extended(from, to)) }
     }
 
-    /// The same number with fewer bits.
+    /// Returns the number truncated to fewer bits.
     #[must_use]
     pub fn truncated(self, span: Interval, to: u32) -> Self {
         self.kept(span, to)
     }
 
-    /// What it can be if a comparison with another number holds; nothing if it cannot hold.
+    /// Returns what it can be if a comparison with another number holds; nothing if it cannot hold.
     pub fn if_compared(self, predicate: Predicate, other: Self, span: Interval) -> Option<Self> {
         if self.times == 0 {
             return self.rest.if_compared(predicate, other.flat(span)).map(Self::of);
         }
         let (own, others) = (self.flat(span), other.flat(span));
         own.if_compared(predicate, others)?;
-        // Where nothing is negative, signs make no difference.
+        // If nothing is negative, signed and unsigned comparisons agree.
         let is_plain = own.low() >= 0 && others.low() >= 0;
         let predicate = match predicate {
             Predicate::UnsignedLess if is_plain => Predicate::Less,
@@ -246,7 +247,7 @@ mod tests {
         assert_eq!((inside.times, inside.rest.low(), inside.rest.high()), (100, 0, 99));
     }
 
-    /// A number of a thread whose own number is one of [`span`]: what a join is depends on that.
+    /// An affine number for threads whose numbers are in [`span`], on which the join depends.
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct Spanned(Affine);
 

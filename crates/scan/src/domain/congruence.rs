@@ -1,12 +1,12 @@
-//! Congruences: sets of offsets of which the residue is known.
+//! Congruences: sets of offsets whose residue is known.
 //!
-//! `a[i].x` is at the offset of `x`, plus a multiple of the size of an element. Two such sets with different residues have no
-//! member in common, so `a[i].x` and `a[j].y` never overlap. A join may add members and never removes one, which is all that
-//! soundness asks for: an access is taken to be at every offset of the set.
+//! `a[i].x` is at the offset of `x` plus a multiple of the element size. Two such sets with different residues are
+//! disjoint, so `a[i].x` and `a[j].y` never overlap. A join may add members but never removes one, as soundness
+//! requires: an access is assumed to be at every offset of the set.
 
 use super::lattice::Lattice;
 
-/// A set of offsets: `at`, and all that are multiples of `stride` away; with stride 0 only `at`.
+/// A set of offsets: `at`, and all that differ from it by a multiple of `stride`; with stride 0 only `at`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Congruence {
     at: i64,
@@ -14,7 +14,7 @@ pub struct Congruence {
 }
 
 impl Congruence {
-    /// One offset.
+    /// Returns a set with one offset.
     pub const fn exact(at: i64) -> Self {
         Self { at, stride: 0 }
     }
@@ -22,7 +22,7 @@ impl Congruence {
     /// All offsets.
     pub const ANY: Self = Self { at: 0, stride: 1 };
 
-    /// An offset, and all that are multiples of a number of bytes away.
+    /// Returns an offset, and all that differ from it by multiples of a number of bytes.
     pub fn strided(at: i64, stride: u64) -> Self {
         match i64::try_from(stride) {
             Ok(0) => Self { at, stride },
@@ -31,50 +31,50 @@ impl Congruence {
         }
     }
 
-    /// The offset, if there is only one.
+    /// Returns the offset, if there is only one.
     pub fn only(self) -> Option<i64> {
         (self.stride == 0).then_some(self.at)
     }
 
-    /// Which element of an array of such offsets another one is, if it is one of them.
+    /// Returns the index of another offset in an array of such offsets, if it is one of them.
     pub fn element(self, other: Self) -> Option<i64> {
         let step = i64::try_from(self.stride).ok().filter(|&step| step > 1)?;
         let distance = other.only()?.checked_sub(self.at)?;
         (distance % step == 0).then_some(distance / step)
     }
 
-    /// The set moved by a number of bytes.
+    /// Returns the set moved by a number of bytes.
     #[must_use]
     pub fn plus(self, bytes: i64) -> Self {
         Self::strided(self.at.wrapping_add(bytes), self.stride)
     }
 
-    /// The set plus all multiples of a number.
+    /// Returns the set plus all multiples of a number.
     #[must_use]
     pub fn plus_multiples(self, of: u64) -> Self {
         Self::strided(self.at, gcd(self.stride, of))
     }
 
-    /// A set that contains both.
+    /// Returns a set that contains both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         let distance = self.at.abs_diff(other.at);
         Self::strided(self.at, gcd(gcd(self.stride, other.stride), distance))
     }
 
-    /// Whether ranges of this number of bytes at different offsets of the set have no byte in common.
+    /// Returns true if ranges of this number of bytes at different offsets of the set are disjoint.
     pub fn is_apart(self, bytes: u64) -> bool {
         self.stride == 0 || self.stride >= bytes
     }
 
-    /// Whether ranges of this number of bytes at these offsets can have a byte in common.
+    /// Returns true if ranges of this number of bytes at these offsets can overlap.
     pub fn overlaps(self, bytes: u64, other: Self, other_bytes: u64) -> bool {
         let step = gcd(self.stride, other.stride);
         if step == 0 {
             let (first, second) = (i128::from(self.at), i128::from(other.at));
             return first < second + i128::from(other_bytes) && second < first + i128::from(bytes);
         }
-        // How far `other` begins behind `self`, up to multiples of the step.
+        // The distance from `self` to `other`, modulo the stride.
         let behind = (i128::from(other.at) - i128::from(self.at)).rem_euclid(i128::from(step));
         behind < i128::from(bytes) || i128::from(step) - behind < i128::from(other_bytes)
     }
@@ -87,7 +87,7 @@ impl Lattice for Congruence {
     }
 }
 
-/// The greatest common divisor; zero is one of all numbers.
+/// Returns the greatest common divisor; every number divides zero.
 pub(crate) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
@@ -98,7 +98,7 @@ mod tests {
     use crate::domain::lattice::laws::check;
     use proptest::prelude::*;
 
-    /// All members of a set within a window.
+    /// Returns all members of a set within a window.
     fn members(offset: Congruence) -> Vec<i64> {
         (-60..60)
             .filter(|&at| match offset.stride {

@@ -1,9 +1,9 @@
-//! Small sets of constants: the few values that a variable ever has, or any.
+//! Small sets of constants: the few values that a variable can have, or any.
 
 use super::lattice::Lattice;
 use std::collections::BTreeSet;
 
-/// Values that are told apart; more are any.
+/// Maximum number of distinct values; more become any.
 const MOST_VALUES: usize = 4;
 
 /// A set of numbers.
@@ -22,7 +22,7 @@ impl Default for ConstantSet {
 }
 
 impl ConstantSet {
-    /// Adds a number, or any; whether that is new.
+    /// Adds a number, or any number; returns true if that is new.
     pub fn add(&mut self, value: Option<i64>) -> bool {
         let Self::Some(known) = self else { return false };
         match value {

@@ -1,13 +1,14 @@
-//! Strided intervals: numbers between two bounds, at a fixed distance from each other, with arithmetic, comparisons and widening.
+//! Strided intervals: numbers between two bounds, at a fixed distance from each other, with arithmetic, comparisons and
+//! widening.
 //!
-//! Numbers are as the program's constants are written: of a width in bits, sign-extended to 64. A result that may leave its type
-//! may be any number of the type, so nothing depends on whether it wraps around.
+//! Numbers are represented like the program's constants: with a width in bits, sign-extended to 64. A result that may
+//! exceed its type may be any number of the type, so nothing depends on whether it wraps around.
 
 use super::congruence::{Congruence, gcd};
 use super::lattice::Lattice;
 use racehunter_ir::{BinaryOperator, Predicate};
 
-/// The numbers from `low` to `high` that are multiples of `stride` away from `low`; with stride 0 there is only one.
+/// The numbers from `low` to `high` that differ from `low` by a multiple of `stride`; with stride 0 there is only one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
     low: i64,
@@ -16,18 +17,18 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// One number.
+    /// Returns an interval with one number.
     pub const fn exact(value: i64) -> Self {
         Self { low: value, high: value, stride: 0 }
     }
 
-    /// All numbers of `bits` bits.
+    /// Returns all numbers of `bits` bits.
     pub const fn all(bits: u32) -> Self {
         let shift = if bits == 0 || bits > 64 { 0 } else { 64 - bits };
         Self { low: i64::MIN >> shift, high: i64::MAX >> shift, stride: 1 }
     }
 
-    /// The numbers between two, both included; all if these are not of `bits` bits.
+    /// Returns the numbers between two bounds, both included; all numbers if these exceed `bits` bits.
     fn new(low: i128, high: i128, stride: u64, bits: u32) -> Self {
         let all = Self::all(bits);
         match (i64::try_from(low), i64::try_from(high)) {
@@ -42,35 +43,35 @@ impl Interval {
         Self { low, high, stride: if low == high { 0 } else { stride } }
     }
 
-    /// The least.
+    /// Returns the lower bound.
     pub const fn low(self) -> i64 {
         self.low
     }
 
-    /// The greatest.
+    /// Returns the upper bound.
     pub const fn high(self) -> i64 {
         self.high
     }
 
-    /// The number, if there is only one.
+    /// Returns the number, if there is only one.
     pub fn only(self) -> Option<i64> {
         (self.stride == 0).then_some(self.low)
     }
 
-    /// Whether all of them are numbers of `bits` bits.
+    /// Returns true if all of them fit into `bits` bits.
     pub fn fits(self, bits: u32) -> bool {
         let all = Self::all(bits);
         all.low <= self.low && self.high <= all.high
     }
 
-    /// An interval that contains both.
+    /// Returns an interval that contains both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         let stride = gcd(gcd(self.stride, other.stride), self.low.abs_diff(other.low));
         Self::between(self.low.min(other.low), self.high.max(other.high), stride)
     }
 
-    /// The numbers that are not less and not greater than these, if there are any.
+    /// Returns the numbers between two bounds, if there are any.
     pub fn within(self, low: i128, high: i128) -> Option<Self> {
         let stride = i128::from(self.stride.max(1));
         let first = i128::from(self.low);
@@ -79,7 +80,7 @@ impl Interval {
         (low <= high).then(|| Self::new(low, high, self.stride, 64))
     }
 
-    /// A union that comes to an end: a bound that is still moving goes on to the next of the thresholds, which are in order.
+    /// Returns a widened union: a bound that still moves jumps to the next threshold; thresholds are sorted.
     #[must_use]
     pub fn widen(self, other: Self, thresholds: &[i64], bits: u32) -> Self {
         let union = self.union(other);
@@ -94,13 +95,13 @@ impl Interval {
         } else {
             union.high
         };
-        // The numbers stay as far apart as they are, counted from one that is among them.
+        // The numbers keep their distance, counted from one of them.
         let below = union.low.abs_diff(low) % union.stride.max(1);
         let low = if below == 0 { low } else { low.checked_add_unsigned(below).unwrap_or(all.low) };
         Self::between(low.min(union.low), high.max(union.high), union.stride)
     }
 
-    /// What an operator makes of two numbers of `bits` bits.
+    /// Returns the result of an operator on two numbers of `bits` bits.
     #[must_use]
     pub fn compute(self, operator: BinaryOperator, other: Self, bits: u32) -> Self {
         let all = Self::all(bits);
@@ -144,7 +145,7 @@ impl Interval {
                 (Some(one), Some(two)) if operator == BinaryOperator::Or => Self::exact(one | two),
                 (Some(one), Some(two)) => Self::exact(one ^ two),
                 _ if self.low >= 0 && other.low >= 0 => {
-                    // No bit above the highest one of both.
+                    // The result has no bit above the highest one of both.
                     let bits = 64 - (self.high | other.high).leading_zeros();
                     Self::between(0, if bits >= 63 { i64::MAX } else { (1 << bits) - 1 }, 1)
                 }
@@ -154,12 +155,12 @@ impl Interval {
         }
     }
 
-    /// All of them if they are numbers of `bits` bits, and else all that there are.
+    /// Returns all of them if they fit into `bits` bits, and otherwise all numbers of that width.
     fn kept(self, bits: u32) -> Self {
         if self.fits(bits) { self } else { Self::all(bits) }
     }
 
-    /// The one number of places to shift by that is less than the bits there are.
+    /// Returns the one shift distance, if it is less than the number of bits.
     fn shift(self, bits: u32) -> Option<u32> {
         self.only().and_then(|shift| u32::try_from(shift).ok()).filter(|&shift| shift < bits)
     }
@@ -192,7 +193,7 @@ impl Interval {
     }
 
     fn divided_by(self, other: Self, bits: u32) -> Self {
-        // Nobody divides by zero; on either side of it quotients go in one direction.
+        // A division by zero does not happen; on either side of zero, quotients are monotone.
         let divisors =
             [other.low, other.high, -1, 1].into_iter().filter(|&by| by != 0 && other.low <= by && by <= other.high);
         let quotients = divisors.flat_map(|by| [self.low, self.high].map(|number| i128::from(number) / i128::from(by)));
@@ -216,7 +217,7 @@ impl Interval {
         Self::new(low, high, 1, bits)
     }
 
-    /// The same numbers with more bits, the new ones zero.
+    /// Returns the numbers zero-extended to more bits.
     #[must_use]
     pub fn zero_extended(self, from: u32, to: u32) -> Self {
         if self.low >= 0 {
@@ -229,11 +230,11 @@ impl Interval {
         }
     }
 
-    /// Those for which a comparison with one of the others can hold, if there are any.
+    /// Returns those for which a comparison with one of the others can hold, if there are any.
     pub fn if_compared(self, predicate: Predicate, other: Self) -> Option<Self> {
         let (low, high) = (i128::from(other.low), i128::from(other.high));
         let (least, most) = (i128::from(i64::MIN), i128::from(i64::MAX));
-        // Below a number that is not negative, without regard to signs, is no negative one.
+        // A number that is below a nonnegative one in an unsigned comparison is not negative.
         match predicate {
             Predicate::Equal => {
                 let common = self.within(low, high)?;
@@ -259,7 +260,7 @@ impl Interval {
         }
     }
 
-    /// Whether ranges of this number of bytes at these offsets have no byte in common.
+    /// Returns true if ranges of this number of bytes at these offsets are disjoint.
     pub fn is_apart(self, bytes: u64, other: Self, other_bytes: u64) -> bool {
         let end = |interval: Self, bytes: u64| i128::from(interval.high) + i128::from(bytes);
         i128::from(other.low) >= end(self, bytes)
@@ -298,7 +299,7 @@ mod tests {
         interval.within(i128::from(number), i128::from(number)).is_some()
     }
 
-    /// All intervals of three bits.
+    /// Returns all 3-bit intervals.
     fn samples() -> Vec<Interval> {
         let mut all = Vec::new();
         for low in -4..4 {
@@ -318,7 +319,7 @@ mod tests {
         number & ((1 << bits) - 1)
     }
 
-    /// What the program computes; nothing where it may not.
+    /// Returns what the program computes; nothing if the operation is undefined.
     fn truth(operator: BinaryOperator, a: i64, b: i64) -> Option<i64> {
         let (ua, ub) = (unsigned(a, BITS), unsigned(b, BITS));
         let shift = u32::try_from(b).ok().filter(|&shift| shift < BITS);
@@ -474,8 +475,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is added in turn, widening changes an interval only a few times: each bound stops at every threshold once,
-        /// and the stride becomes a divisor of itself.
+        /// Whatever is added in turn, widening changes an interval only a few times: each bound stops at every
+        /// threshold once, and the stride is replaced by a divisor.
         #[test]
         fn widening_terminates(more in proptest::collection::vec(intervals(), 1..200)) {
             let thresholds = [-16, 0, 16];

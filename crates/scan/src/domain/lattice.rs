@@ -1,27 +1,28 @@
-//! Lattices: what is known, ordered by how many possibilities it leaves open.
+//! Lattices: facts, ordered by how many possibilities they leave open.
 //!
-//! Where two paths of control meet, what is known on both is *joined*: the result leaves open whatever either of them leaves
-//! open. An analysis that starts with nothing and joins until nothing changes has covered every execution, provided that
-//! [`Lattice::join`] is an upper bound; the law tests of this crate check that for each domain, and that joins are
-//! idempotent, commutative, associative and monotone, so the order in which a solver works does not matter.
+//! Where two control paths meet, the facts of both are *joined*: the result leaves open whatever either of them leaves
+//! open. An analysis that starts with nothing and joins until nothing changes has covered every execution, provided
+//! that [`Lattice::join`] is an upper bound. The law tests of this crate check that for each domain, and also that
+//! joins are idempotent, commutative, associative and monotone, so that the order in which a solver works does not
+//! matter.
 //!
-//! Chains that grow for long are cut short by *widening* ([`super::interval::Interval::widen`]).
+//! *Widening* shortens long ascending chains ([`super::interval::Interval::widen`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
 
-/// What is known, as an element of a join-semilattice.
+/// A fact, as an element of a join-semilattice.
 pub trait Lattice: Clone {
-    /// Makes this the join of both; whether that leaves more open than before.
+    /// Makes this the join of both; returns true if that leaves more open than before.
     fn join(&mut self, other: &Self) -> bool;
 
-    /// Whether this leaves open all that the other does.
+    /// Returns true if this leaves open everything that the other does.
     fn includes(&self, other: &Self) -> bool {
         !self.clone().join(other)
     }
 }
 
-/// No possibility at all, below everything else.
+/// `None` is the bottom element: no possibility at all.
 impl<L: Lattice> Lattice for Option<L> {
     fn join(&mut self, other: &Self) -> bool {
         match (self.as_mut(), other) {
@@ -35,7 +36,7 @@ impl<L: Lattice> Lattice for Option<L> {
     }
 }
 
-/// Something that may be so.
+/// A fact that may be true.
 impl Lattice for bool {
     fn join(&mut self, other: &Self) -> bool {
         let changed = *other && !*self;
@@ -44,15 +45,15 @@ impl Lattice for bool {
     }
 }
 
-/// A set of what may be so: a join has the members of both.
+/// A set of facts that may be true: a join is the union.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaySet<T>(pub BTreeSet<T>);
 
-/// A set of what surely is so: a join has the members that both have.
+/// A set of facts that must be true: a join is the intersection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MustSet<T>(pub BTreeSet<T>);
 
-/// What is surely known of some keys: a join has what both know alike.
+/// Facts about keys that must be true: a join keeps the keys on which both agree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MustMap<K, V>(pub BTreeMap<K, V>);
 
@@ -140,7 +141,7 @@ impl<K, V> DerefMut for MustMap<K, V> {
     }
 }
 
-/// The laws that every domain keeps.
+/// The laws that every domain obeys.
 #[cfg(test)]
 pub(crate) mod laws {
     use super::Lattice;

@@ -1,7 +1,7 @@
 //! Linear forms: addresses as a symbolic sum of a value, multiples of other values, and a constant.
 //!
-//! Two addresses with the same value and the same multiples are a known distance apart, whatever they are. That is how
-//! `lock(&p->mutex); p->count++` is seen to be locked although it is not known which `p` it is.
+//! Two addresses with the same root and the same multiples have a known distance, whatever their values. This shows
+//! that `lock(&p->mutex); p->count++` is locked, although `p` is unknown.
 
 use crate::pointer::{InstanceId, PointsTo};
 use racehunter_ir::{CastOperator, Operand, Operation};
@@ -9,24 +9,24 @@ use racehunter_ir::{CastOperator, Operand, Operation};
 /// A value of an instance of a function.
 pub type InstanceValue = (InstanceId, Operand);
 
-/// An address, taken apart.
+/// The parts of an address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Linear {
-    /// What it begins with.
+    /// The value that it starts from.
     pub root: InstanceValue,
-    /// Multiples that are added.
+    /// Multiples of values that are added.
     pub terms: Vec<(u64, InstanceValue)>,
     /// Bytes that are added.
     pub constant: i64,
 }
 
-/// How far values are followed.
+/// Maximum depth to which values are followed.
 const MOST: u32 = 60;
 
-/// Parts of a computation that are looked at.
+/// Maximum number of parts of a computation that are examined.
 const MOST_PARTS: u32 = 100;
 
-/// Takes an address apart, through the calls that it was passed by.
+/// Splits an address into its parts, through the calls that passed it.
 pub fn linear(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> Linear {
     let mut sum = Linear { root: (id, operand.clone()), terms: Vec::new(), constant: 0 };
     for _ in 0..MOST {
@@ -63,7 +63,7 @@ pub fn linear(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> Li
     sum
 }
 
-/// The argument that a parameter has, where there is only one place that calls the function.
+/// Returns the argument for a parameter, if only one place calls the function.
 pub fn passed(points_to: &PointsTo<'_>, id: InstanceId, parameter: &Operand) -> Option<InstanceValue> {
     let Operand::Parameter(index) = parameter else { return None };
     let instance = &points_to.instances[id];
@@ -76,7 +76,8 @@ pub fn passed(points_to: &PointsTo<'_>, id: InstanceId, parameter: &Operand) -> 
     call.operands.get(*index as usize + 1).map(|operand| (caller, operand.clone()))
 }
 
-/// What an index is before it gets the size of an address: every use of a variable as an index has its own extension.
+/// Returns an index before its extension to the size of an address: every use of a variable as an index has its own
+/// extension.
 fn extended(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> InstanceValue {
     let mut value = (id, operand.clone());
     for _ in 0..MOST {
@@ -98,7 +99,7 @@ fn extended(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> Inst
     value
 }
 
-/// Where a number comes from, through conversions that keep the values of 32 bits apart.
+/// Returns the origin of a number, through conversions that keep 32-bit values distinct.
 pub fn number(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> InstanceValue {
     let mut value = (id, operand.clone());
     for _ in 0..MOST {
@@ -129,8 +130,8 @@ pub fn number(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> In
 }
 
 impl Linear {
-    /// Whether the value of an instruction, or of any parameter if none is named, takes part, or one that such a value is computed
-    /// from.
+    /// Returns true if the value of an instruction, or of any parameter if none is named, takes part, directly or in
+    /// the computation of a part.
     pub fn depends_on(&self, points_to: &PointsTo<'_>, id: InstanceId, instruction: Option<u32>) -> bool {
         let mut work: Vec<InstanceValue> = self.terms.iter().map(|(_, value)| value.clone()).collect();
         work.push(self.root.clone());
@@ -159,7 +160,7 @@ impl Linear {
         false
     }
 
-    /// How many bytes behind another address this one is, if that is known.
+    /// Returns how many bytes this address is after another one, if that is known.
     pub fn behind(&self, other: &Self) -> Option<i64> {
         (self.root == other.root && self.terms == other.terms).then(|| self.constant.wrapping_sub(other.constant))
     }

@@ -7,7 +7,7 @@ use crate::solver::{Solver, State};
 use racehunter_ir::Operand;
 
 impl Solver<'_, '_> {
-    /// What a wait does: all the paths on which it comes back.
+    /// Returns the effect of a wait: the states in which it returns.
     pub(crate) fn wait(&mut self, id: InstanceId, lock: Option<&Operand>, state: &State) -> Vec<State> {
         let Some(lock) = lock else { return vec![state.clone()] };
         let addresses = self.points_to.operand(id, lock);

@@ -1,7 +1,8 @@
 //! Variables that are used as locks: zero while they are free.
 //!
-//! A cell is a lock as long as every write keeps to the protocol: only a thread that finds zero makes it something else, by an exchange or where no other
-//! thread can change it, and only its owner sets it back, visibly to the next owner. One write that does otherwise, anywhere control can reach, refutes it.
+//! A cell is a lock as long as every write follows the protocol: only a thread that finds zero changes it to something
+//! else, by an exchange or where no other thread can change it, and only its owner resets it, visibly to the next
+//! owner. A single reachable write that violates this refutes it.
 
 use super::lockset::{HeldLock, held};
 use crate::pointer::InstanceId;
@@ -10,7 +11,7 @@ use crate::solver::memory::WriteKind;
 use crate::solver::{Solver, State};
 
 impl Solver<'_, '_> {
-    /// What a write means for a cell that is used as a lock.
+    /// Handles a write to a cell that is used as a lock.
     pub(crate) fn write_lock(
         &mut self,
         name: (InstanceId, u32),

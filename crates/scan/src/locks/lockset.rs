@@ -1,8 +1,9 @@
-//! Locksets: the locks that a thread surely holds at a point, and when two locksets exclude each other.
+//! Locksets: the locks that a thread definitely holds at a point, and when two locksets exclude each other.
 //!
-//! A lock counts by its address if that is one address ([`LockId::At`]), and otherwise by how its address is computed
-//! ([`LockId::Relative`]). The lockset only ever has locks that are held on every path, so it may prove that two accesses are never at the
-//! same time; locks that *may* be held are kept beside it, and say only how convincing a pair is.
+//! A lock is identified by its address if there is only one ([`LockId::At`]), and otherwise by how its address is
+//! computed ([`LockId::Relative`]). The lockset contains only locks that are held on every path, so it can prove that
+//! two accesses never happen at the same time. Locks that *may* be held are kept separately, and only affect the
+//! ranking of pairs.
 
 use crate::domain::congruence::Congruence;
 use crate::domain::linear::linear;
@@ -14,16 +15,16 @@ use crate::solver::{Solver, State};
 use racehunter_ir::Operand;
 use std::collections::BTreeSet;
 
-/// What is locked.
+/// The identity of a lock.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LockId {
-    /// The lock at this address, which is one lock and no other.
+    /// The lock at this address, which stands for exactly one lock.
     At(BaseId, i64),
-    /// The lock at an address of which only the form is known: position in [`Solver::sums`].
+    /// A lock whose address is known only by its form: position in [`Solver::sums`].
     Relative(u32),
     /// The variable at this address, which is used as a lock: zero while it is free.
     Flag(BaseId, i64),
-    /// The section in which a thread is alone.
+    /// An atomic section.
     Atomic,
 }
 
@@ -32,18 +33,18 @@ pub enum LockId {
 pub struct HeldLock {
     /// The lock.
     pub id: LockId,
-    /// Whether others can hold it too.
+    /// True if others can hold it too.
     pub shared: bool,
-    /// The call whose result must be zero for it to be held; none if it surely is.
+    /// The call whose result must be zero for it to be held; none if it definitely is held.
     pub if_zero: Option<(InstanceId, u32)>,
 }
 
-/// Locks that are surely held.
+/// Returns the locks that are definitely held.
 pub fn held(state: &State) -> impl Iterator<Item = &HeldLock> {
     state.lockset.iter().filter(|lock| lock.if_zero.is_none())
 }
 
-/// Whether a lock may be at one of these addresses.
+/// Returns true if a lock may be at one of these addresses.
 pub(crate) fn may_be(points_to: &PointsTo<'_>, addresses: &Addresses, key: &LockId) -> bool {
     let LockId::At(base, at) = *key else { return false };
     addresses.iter().any(|(other, offset)| {
@@ -51,10 +52,10 @@ pub(crate) fn may_be(points_to: &PointsTo<'_>, addresses: &Addresses, key: &Lock
     })
 }
 
-/// Distance from an address to a lock that is held there, and whether others can hold the lock, too.
+/// Distance from an address to a lock that is held there, and whether others can hold the lock too.
 pub type Distance = (i64, bool);
 
-/// How far from its address the locks are that are held at an access.
+/// Returns the distances between the address of an access and the locks held there.
 pub fn distances(
     points_to: &PointsTo<'_>,
     solver: &Solver<'_, '_>,
@@ -74,15 +75,16 @@ pub fn distances(
     found
 }
 
-/// Whether one lock may be held at both places.
+/// Returns true if one lock may be held at both places.
 pub fn may_exclude(first: &Access, second: &Access) -> bool {
     let (one, other) = (&first.state.may_hold, &second.state.may_hold);
     let is_any = |locks: &BTreeSet<LockBase>, others: &BTreeSet<LockBase>| locks.contains(&None) && !others.is_empty();
     is_any(one, other) || is_any(other, one) || one.iter().any(|lock| other.contains(lock))
 }
 
-/// Whether there is a lock that cannot be held in both places at once. A lock of which only the form of its address is known is
-/// not one of these: in another thread the same form leads to another lock. It counts by its distance from the access.
+/// Returns true if there is a lock that cannot be held in both places at once. A lock that is known only by the form of
+/// its address does not count: in another thread, the same form means another lock. Such a lock counts by its distance
+/// from the access.
 pub fn excludes(first: &BTreeSet<HeldLock>, second: &BTreeSet<HeldLock>) -> bool {
     first.iter().filter(|held| held.if_zero.is_none()).any(|held| {
         !matches!(held.id, LockId::Relative(_))
@@ -92,10 +94,10 @@ pub fn excludes(first: &BTreeSet<HeldLock>, second: &BTreeSet<HeldLock>) -> bool
     })
 }
 
-/// Whether both hold a lock that is as far from the one address as from the other: if the addresses are the same, so are
-/// the locks.
+/// Returns true if both hold a lock at the same distance from their address: if the addresses are equal, so are the
+/// locks.
 pub fn excludes_by_distance(first: &Access, second: &Access) -> bool {
-    // Accesses that have a byte in common have all in common.
+    // Accesses that overlap at all must overlap completely.
     if first.bytes != second.bytes || !first.offset.union(second.offset).is_apart(first.bytes) {
         return false;
     }

@@ -1,8 +1,8 @@
-//! Locks: which are surely held, and which pairs of accesses they keep apart.
+//! Locks: which are definitely held, and which pairs of accesses they exclude.
 //!
-//! [`lockset`] says what a lock is and when two locksets exclude each other. [`recursion`] counts recursive mutexes, [`flags`] follows variables
-//! that are used as locks, [`striping`] tells locks of arrays by their index, [`condition`] releases a mutex while a thread waits, and [`summary`] says what a
-//! call does to locks as a whole.
+//! [`lockset`] defines locks, and when two locksets exclude each other. [`recursion`] counts recursive mutexes,
+//! [`flags`] follows variables that are used as locks, [`striping`] identifies locks in arrays by their index,
+//! [`condition`] releases a mutex while a thread waits, and [`summary`] describes the effect of whole calls on locks.
 //!
 //! Start at [`lockset`].
 

@@ -1,8 +1,9 @@
 //! Recursive mutexes: their owner may lock them again.
 //!
-//! A recursive mutex is free when it was unlocked as often as it was locked. To count that is right for every mutex but those
-//! that check for errors: they refuse to be locked again, and are free when they are unlocked once. So the solver counts only where
-//! the program makes clear that a mutex is recursive ([`RecursiveMutexes`]); the count is the least of all paths ([`Depths`]).
+//! A recursive mutex is free once it was unlocked as often as it was locked. Counting is right for every mutex except
+//! error-checking ones: these refuse to be locked again, and are free after one unlock. The solver therefore counts
+//! only where the program shows that a mutex is recursive ([`RecursiveMutexes`]); the count is the minimum over all
+//! paths ([`Depths`]).
 
 use crate::domain::congruence::Congruence;
 use crate::domain::lattice::Lattice;
@@ -12,27 +13,27 @@ use crate::pointer::address::{Base, BaseId};
 use racehunter_ir::{Operand, SymbolKind};
 use std::collections::BTreeMap;
 
-/// Functions that say by their second argument what kind a mutex is of.
+/// Functions whose second argument is the kind of a mutex.
 const KINDS: [&str; 2] = ["pthread_mutexattr_settype", "pthread_mutexattr_setkind_np"];
-/// The same for C11, where there is no kind that checks.
+/// The same for C11, which has no error-checking kind.
 const WITHOUT_CHECKS: &str = "mtx_init";
 /// `PTHREAD_MUTEX_RECURSIVE`.
 const RECURSIVE: i64 = 1;
-/// Bytes of a mutex, at most.
+/// Maximum size of a mutex in bytes.
 const MUTEX: u64 = 40;
 
-/// How many times more than once mutexes are surely locked. A join has the least number of both.
+/// How many times more than once mutexes are definitely locked. A join has the smaller number of both.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Depths(BTreeMap<(BaseId, i64), u8>);
 
 impl Depths {
-    /// A mutex that is held is locked once more.
+    /// Locks a mutex that is already held.
     pub fn lock(&mut self, mutex: (BaseId, i64)) {
         let depth = self.0.entry(mutex).or_default();
         *depth = depth.saturating_add(1);
     }
 
-    /// A mutex is unlocked; whether it surely is still held.
+    /// Unlocks a mutex; returns true if it is definitely still held.
     pub fn unlock(&mut self, mutex: (BaseId, i64)) -> bool {
         let Some(depth) = self.0.get_mut(&mutex) else { return false };
         *depth -= 1;
@@ -61,16 +62,16 @@ impl Lattice for Depths {
     }
 }
 
-/// Which mutexes are counted.
+/// The mutexes that are counted.
 pub struct RecursiveMutexes {
-    /// Whether no mutex whose kind is said while the program runs checks for errors, and there are some.
+    /// True if mutexes get their kind at run time, and none of them is error-checking.
     by_calls: bool,
-    /// What is written otherwise than by the functions of locks: there a kind may be said, too.
+    /// Memory that is written other than by lock functions: such a write may set a kind too.
     written: Vec<(BaseId, Congruence, u64)>,
 }
 
 impl RecursiveMutexes {
-    /// Looks at what the program says about kinds.
+    /// Collects what the program says about kinds.
     pub fn of(points_to: &PointsTo<'_>) -> Self {
         let mut kinds = Vec::new();
         for instance in &points_to.instances {
@@ -90,7 +91,7 @@ impl RecursiveMutexes {
         Self { by_calls: !kinds.is_empty() && !kinds.contains(&false), written }
     }
 
-    /// Whether the lock at an address is surely no mutex that refuses to be taken again.
+    /// Returns true if the lock at an address is definitely not an error-checking mutex.
     pub fn counts(&self, points_to: &PointsTo<'_>, base: BaseId, at: i64) -> bool {
         let mut written = self.written.iter().filter(|(other, ..)| *other == base);
         if written.any(|(_, offset, bytes)| offset.overlaps(*bytes, Congruence::exact(at), MUTEX)) {
@@ -109,7 +110,7 @@ impl RecursiveMutexes {
     }
 }
 
-/// Whether a variable has a number in its initialiser that may say what kind of lock it is.
+/// Returns true if a variable's initialiser contains a number that may be the kind of a lock.
 fn has_initial_kinds(points_to: &PointsTo<'_>) -> bool {
     points_to.program.variables().any(|variable| {
         let kind = points_to.program.variable_kind(variable);

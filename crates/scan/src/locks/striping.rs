@@ -1,8 +1,9 @@
 //! Lock striping: `lock(&locks[i]); table[i].x++`, and hash tables with a lock for each bucket.
 //!
-//! Both addresses are computed from the same number, the lock's from nothing else. Two accesses that have a byte in common are to
-//! the same row of the table, if neither leaves its row; so both numbers are the same, and so are the locks, if table and locks are
-//! one piece of memory each. The number may be computed twice: equal operations on equal values have equal results.
+//! Both addresses are computed from the same index, and the lock's from nothing else. Two overlapping accesses are to
+//! the same row of the table, if neither leaves its row. So both indices are equal, and so are the locks, if table and
+//! locks are one piece of memory each. The index may be computed twice: equal operations on equal values have equal
+//! results.
 
 use crate::domain::linear::{InstanceValue, Linear, linear, passed};
 use crate::locks::lockset::LockId;
@@ -14,23 +15,23 @@ use crate::solver::{Solver, State};
 use crate::threads::groups::one_place;
 use racehunter_ir::{BinaryOperator, CastOperator, Operand, Operation};
 
-/// How deep computations are compared.
+/// Maximum depth to which computations are compared.
 const DEPTH: u32 = 8;
 
-/// A lock that is held at an access, by the number of the row that the access is to.
+/// A lock that is held at an access, identified by the row that is accessed.
 #[derive(Clone, Debug)]
 pub struct StripedLock {
-    /// Where the table begins, and how many bytes from one row to the next.
+    /// The start of the table, and the distance between rows in bytes.
     table: (BaseId, i64, u64),
-    /// The same of the locks.
+    /// The same for the locks.
     locks: (BaseId, i64, u64),
     shared: bool,
-    /// Where in the row: a constant, and multiples of other values.
+    /// The offset in the row: a constant, and multiples of other values.
     constant: i64,
     others: Vec<(u64, InstanceValue)>,
 }
 
-/// The locks that are held at an access by the number of its row.
+/// Returns the locks held at an access that are identified by its row.
 pub fn held(
     points_to: &PointsTo<'_>,
     solver: &Solver<'_, '_>,
@@ -65,7 +66,7 @@ fn striped_lock(points_to: &PointsTo<'_>, lock: &Linear, access: &Linear, shared
     })
 }
 
-/// Whether two values are computed in the same way from the same values.
+/// Returns true if two values are computed by the same operations from the same values.
 pub fn is_same(points_to: &PointsTo<'_>, one: &InstanceValue, other: &InstanceValue, depth: u32) -> bool {
     if one == other {
         return !matches!(one.1, Operand::Undefined);
@@ -82,7 +83,7 @@ pub fn is_same(points_to: &PointsTo<'_>, one: &InstanceValue, other: &InstanceVa
     let code = |id: InstanceId| points_to.code(id);
     let (left, right) = (code(one.0).instruction(*left), code(other.0).instruction(*right));
     let is_pure = match left.operation {
-        // What is computed with floating-point numbers is not told apart.
+        // Floating-point operations are not distinguished.
         Operation::Binary(operator) => operator != BinaryOperator::Float,
         Operation::Compare(_) | Operation::Select => true,
         Operation::Cast(operator) => operator != CastOperator::Float,
@@ -99,7 +100,7 @@ pub fn is_same(points_to: &PointsTo<'_>, one: &InstanceValue, other: &InstanceVa
             .all(|(left, right)| is_same(points_to, &(one.0, left.clone()), &(other.0, right.clone()), depth))
 }
 
-/// Whether both accesses are under the lock of their row, which is the same if they have a byte in common.
+/// Returns true if both accesses hold the lock of their row, which is the same if they overlap.
 pub fn are_excluded(ranges: &LazyRanges<'_, '_>, first: &Access, second: &Access) -> bool {
     first.striped_locks.iter().any(|one| {
         second.striped_locks.iter().any(|other| {
@@ -111,14 +112,14 @@ pub fn are_excluded(ranges: &LazyRanges<'_, '_>, first: &Access, second: &Access
     })
 }
 
-/// Whether two accesses to different rows have no byte in common: both are within the same part of their rows.
+/// Returns true if two accesses to different rows are disjoint: both stay within the same part of their rows.
 fn are_in_rows(ranges: &LazyRanges<'_, '_>, first: (&StripedLock, u64), second: (&StripedLock, u64)) -> bool {
     let reach = |(row, bytes): (&StripedLock, u64)| reach(ranges, row.constant, &row.others, bytes);
     let (Some((low, high)), Some((other_low, other_high))) = (reach(first), reach(second)) else { return false };
     high.max(other_high) - low.min(other_low) <= i128::from(first.0.table.2)
 }
 
-/// Which bytes are touched: a constant number behind something, and multiples of other values.
+/// Returns the touched bytes: a constant offset from a root, and multiples of other values.
 fn reach(
     ranges: &LazyRanges<'_, '_>,
     constant: i64,
@@ -134,8 +135,8 @@ fn reach(
     Some((low, high))
 }
 
-/// Whether two accesses are to different parts of the rows of a table, whichever rows these are: a lock in each row, and what is
-/// behind it.
+/// Returns true if two accesses are to different parts of the rows of a table, whichever rows these are: a lock in each
+/// row, and the data after it.
 pub fn are_in_different_parts(
     points_to: &PointsTo<'_>,
     ranges: &LazyRanges<'_, '_>,

@@ -1,7 +1,9 @@
-//! Summaries of calls: locks that a call may release or take, and threads that it may join, with all that it calls.
+//! Summaries of calls: locks that a call may release or take, and threads that it may join, including everything that
+//! it calls.
 //!
-//! A function that many places call is looked at once, with what is known at all of them. Its end would tell each caller only
-//! what holds for all; but a lock that the caller holds, and that nothing in the call can release, is still held.
+//! A function with many callers is analysed once, with the facts that hold for all of them. Its result would tell each
+//! caller only what holds for all; but a lock that the caller holds, and that nothing in the call can release, is still
+//! held.
 
 use crate::domain::congruence::Congruence;
 use crate::domain::lattice::{Lattice, MaySet};
@@ -12,26 +14,26 @@ use crate::pointer::address::{Addresses, Base, BaseId};
 use crate::pointer::{InstanceId, PointsTo, ThreadId};
 use std::collections::BTreeSet;
 
-/// A lock that may be held: what it is in, or that this is not known.
+/// The base of a lock that may be held, or `None` if it is unknown.
 pub type LockBase = Option<BaseId>;
 
-/// Locks of more bases than this are as good as any.
+/// Maximum number of bases; with more, any lock is possible.
 const MOST_LOCKS: usize = 3;
 
-/// What calls do all in all.
+/// The effects of calls.
 pub struct Summaries {
     of: IndexVec<InstanceId, Summary>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Summary {
-    /// Locks that may be given back.
+    /// Locks that may be released.
     gives: Addresses,
-    /// Whether an atomic section may end.
+    /// True if an atomic section may end.
     ends_atomic: bool,
     /// Locks that may be taken.
     takes: MaySet<LockBase>,
-    /// Threads that may be waited for; none stands for any.
+    /// Threads that may be joined; `None` stands for any.
     waits: MaySet<Option<ThreadId>>,
 }
 
@@ -45,7 +47,7 @@ impl Lattice for Summary {
 }
 
 impl Summaries {
-    /// Goes from functions that have an effect to their callers, and on to theirs.
+    /// Propagates effects from functions to their callers, until nothing changes.
     pub fn of(points_to: &PointsTo<'_>) -> Self {
         let mut of: IndexVec<InstanceId, Summary> = points_to.instances.ids().map(|id| own(points_to, id)).collect();
         let mut work: BTreeSet<InstanceId> = of.ids().filter(|&id| of[id] != Summary::default()).collect();
@@ -56,7 +58,7 @@ impl Summaries {
         Self { of }
     }
 
-    /// Whether a lock that is held before a call is surely held after it.
+    /// Returns true if a lock that is held before a call is definitely held after it.
     pub fn keeps(&self, points_to: &PointsTo<'_>, callee: InstanceId, key: &LockId) -> bool {
         let summary = &self.of[callee];
         match *key {
@@ -66,24 +68,24 @@ impl Summaries {
             }),
             LockId::Relative(_) => summary.gives.is_empty(),
             LockId::Atomic => !summary.ends_atomic,
-            // Any store may give it back.
+            // Any store may release it.
             LockId::Flag(..) => false,
         }
     }
 
-    /// Whether a lock may be held after a call because of the call.
+    /// Returns true if a call may have taken a lock that is held after it.
     pub fn takes(&self, callee: InstanceId, lock: &LockBase) -> bool {
         self.of[callee].takes.contains(lock)
     }
 
-    /// Whether a thread may have been waited for after a call.
+    /// Returns true if a call may have joined a thread.
     pub fn waits_for(&self, callee: InstanceId, thread: ThreadId) -> bool {
         let waits = &self.of[callee].waits;
         waits.contains(&None) || waits.contains(&Some(thread))
     }
 }
 
-/// What an instance does by itself.
+/// Returns the effect of an instance without its callees.
 fn own(points_to: &PointsTo<'_>, id: InstanceId) -> Summary {
     let instance = &points_to.instances[id];
     let code = points_to.program.function(instance.function).0;
@@ -119,7 +121,7 @@ fn own(points_to: &PointsTo<'_>, id: InstanceId) -> Summary {
     summary
 }
 
-/// The locks that addresses stand for.
+/// Returns the locks at these addresses.
 pub fn locks(points_to: &PointsTo<'_>, addresses: &Addresses) -> BTreeSet<LockBase> {
     let is_known = |base: BaseId| *points_to.describe(base) != Base::Unknown;
     if (1..=MOST_LOCKS).contains(&addresses.0.len()) && addresses.iter().all(|(base, _)| is_known(base)) {
@@ -129,7 +131,7 @@ pub fn locks(points_to: &PointsTo<'_>, addresses: &Addresses) -> BTreeSet<LockBa
     }
 }
 
-/// Threads that a handle may stand for.
+/// Returns the threads that a handle may stand for.
 pub fn waited_for(points_to: &PointsTo<'_>, handle: &Addresses) -> BTreeSet<Option<ThreadId>> {
     let thread = |(base, _): (BaseId, Congruence)| match *points_to.describe(base) {
         Base::Handle(thread) => Some(thread),

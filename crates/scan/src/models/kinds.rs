@@ -1,4 +1,4 @@
-//! What a description says about a function of one kind.
+//! The fields of a function description, by kind.
 
 use serde::Deserialize;
 
@@ -6,15 +6,15 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Create {
-    /// Where the handle is put; else it is the result.
+    /// Receives the handle; if absent, the result is the handle.
     pub handle: Option<usize>,
     /// The function that the thread runs.
     pub entry: usize,
-    /// What it gets.
+    /// The thread's argument.
     pub argument: usize,
 }
 
-/// Arguments of a function that waits for a thread.
+/// Arguments of a function that joins a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Join {
@@ -28,35 +28,35 @@ pub struct Join {
 pub struct Lock {
     /// The lock.
     pub lock: usize,
-    /// Whether it has the lock only if the result is zero.
+    /// True if it holds the lock only if the result is zero.
     #[serde(default)]
     pub tries: bool,
-    /// Whether others can have it too.
+    /// True if others can hold it too.
     #[serde(default)]
     pub shared: bool,
 }
 
-/// Arguments of a function that gives a lock back.
+/// Arguments of a function that releases a lock.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unlock {
     /// The lock.
     pub lock: usize,
-    /// Whether it makes the lock, or ends it: no other thread may use it meanwhile.
+    /// True if it initialises or destroys the lock: no other thread may use it meanwhile.
     #[serde(default)]
     pub whole: bool,
-    /// Whether only the thread that has the lock may give it back.
+    /// True if only the thread that holds the lock may release it.
     #[serde(default)]
     pub owned: bool,
 }
 
-/// Arguments of a function that gives a lock back while it waits.
+/// Arguments of a function that releases a lock while it waits.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wait {
     /// The lock.
     pub lock: usize,
-    /// What is waited for, which must not be given back meanwhile.
+    /// Objects that it waits on, which must not be freed meanwhile.
     #[serde(default)]
     pub uses: Vec<usize>,
     /// Arguments whose memory is read.
@@ -64,17 +64,17 @@ pub struct Wait {
     pub reads: Vec<usize>,
 }
 
-/// Arguments of a function that does something with a semaphore.
+/// Arguments of a semaphore function.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Semaphore {
-    /// What it does.
+    /// The operation.
     pub does: Does,
     /// The semaphore.
     pub semaphore: usize,
-    /// Its first value.
+    /// Its initial value.
     pub value: Option<usize>,
-    /// Whether it is lowered only if the result is zero.
+    /// True if it is decremented only if the result is zero.
     #[serde(default)]
     pub tries: bool,
     /// Arguments whose memory is read.
@@ -82,37 +82,37 @@ pub struct Semaphore {
     pub reads: Vec<usize>,
 }
 
-/// Arguments of a function that does something with a barrier.
+/// Arguments of a barrier function.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Barrier {
     /// The barrier.
     pub barrier: usize,
-    /// How many threads it is for, where it begins; otherwise it is waited at.
+    /// The number of threads, for a function that initialises it; otherwise the function waits.
     pub count: Option<usize>,
 }
 
-/// What is done with a semaphore.
+/// A semaphore operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Does {
-    /// It gets its first value.
+    /// Sets the initial value.
     Begin,
-    /// Others may go on.
+    /// Posts.
     Raise,
-    /// Waits until others have raised it.
+    /// Waits.
     Lower,
 }
 
-/// Arguments of a function that makes memory.
+/// Arguments of a function that allocates memory.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Allocate {
-    /// Where the pointer is put; else it is the result.
+    /// Receives the pointer; if absent, the result is the pointer.
     pub into: Option<usize>,
-    /// Old memory whose content it gets.
+    /// Old memory whose contents it copies.
     pub copies: Option<usize>,
-    /// Whether it is the same memory each time a thread asks for it, and no other thread has it.
+    /// True if each thread always gets the same memory, and no other thread gets it.
     #[serde(default)]
     pub own: bool,
     /// Arguments whose memory is read.
@@ -120,7 +120,7 @@ pub struct Allocate {
     pub reads: Vec<usize>,
 }
 
-/// Arguments of a function that ends the life of memory.
+/// Arguments of a function that frees memory.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Release {
@@ -128,17 +128,17 @@ pub struct Release {
     pub pointer: usize,
 }
 
-/// Arguments of a function that makes a key.
+/// Arguments of a function that creates a key.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewKey {
-    /// Where the key is put.
+    /// Receives the key.
     pub key: usize,
-    /// The function that is called at the end of a thread, if there is one.
+    /// The function that is called at the end of a thread, if any.
     pub destructor: usize,
 }
 
-/// Arguments of a function that keeps a pointer for the thread.
+/// Arguments of a function that stores a thread-specific pointer.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Keep {
@@ -152,7 +152,7 @@ pub struct Keep {
 pub struct CallBack {
     /// The function.
     pub entry: usize,
-    /// What is different for each function that is called once and never again.
+    /// The object that identifies a function called only once.
     pub once: Option<usize>,
 }
 
@@ -173,7 +173,7 @@ impl Default for Arguments {
 }
 
 impl Arguments {
-    /// Whether an argument is among them.
+    /// Returns true if an argument is among them.
     pub fn contains(&self, argument: usize) -> bool {
         match self {
             Self::Some(list) => list.contains(&argument),
@@ -192,52 +192,52 @@ pub struct MemoryEffect {
     /// Arguments whose memory is read.
     #[serde(default)]
     pub reads: Arguments,
-    /// Arguments that are lists of variable arguments, of which everything is read.
+    /// Arguments that are lists of variable arguments, which are all read.
     #[serde(default)]
     pub lists: Vec<usize>,
-    /// Whether what is read goes to what is written.
+    /// True if the contents of what is read go to what is written.
     #[serde(default)]
     pub copies: bool,
-    /// The first of the arguments of which all that follow are read, however many there are.
+    /// The first of the arguments that are read, up to the last one.
     pub reads_from: Option<usize>,
-    /// The first of the arguments of which all that follow are written, however many there are.
+    /// The first of the arguments that are written, up to the last one.
     pub writes_from: Option<usize>,
-    /// A format as `printf` has it: it is read, and so are all arguments behind it, or all that the lists have. Where it may contain
-    /// `%n` they are written, too.
+    /// A format as of `printf`: it is read, and so are all arguments after it, or all in the lists. If it may contain
+    /// `%n`, they are written too.
     pub format: Option<usize>,
-    /// Arguments that are kept in order by the function itself, as streams are; but their memory must not be given back meanwhile.
+    /// Arguments that the function synchronises itself, such as streams; but their memory must not be freed meanwhile.
     #[serde(default)]
     pub uses: Vec<usize>,
-    /// Arguments that are made, or come to their end: no other thread may use them meanwhile.
+    /// Arguments that are initialised or destroyed: no other thread may use them meanwhile.
     #[serde(default)]
     pub whole: Vec<usize>,
-    /// What is written are numbers or text. Otherwise there may be pointers in it, and it is not known where they lead.
+    /// True if it writes numbers or text. Otherwise it may write pointers to unknown memory.
     #[serde(default)]
     pub numbers: bool,
-    /// An argument that gets a pointer into another one, and that one.
+    /// An argument that gets a pointer into another one, and the other one.
     pub points: Option<[usize; 2]>,
     /// The argument that is returned.
     pub returns: Option<usize>,
-    /// The argument that says how many bytes.
+    /// The argument with the number of bytes.
     pub length: Option<usize>,
-    /// Whether it returns an address in the arguments and the environment of the program.
+    /// True if it returns an address in the arguments or the environment of the program.
     #[serde(default)]
     pub environment: bool,
-    /// Whether it returns the handle of a thread, and it is not known which.
+    /// True if it returns the handle of an unknown thread.
     #[serde(default)]
     pub handle: bool,
-    /// Whether what it returns or writes comes from outside of the program.
+    /// True if what it returns or writes comes from outside the program.
     #[serde(default)]
     pub input: bool,
 }
 
 impl MemoryEffect {
-    /// Whether the memory of an argument is written, as far as its position says that.
+    /// Returns true if the memory of an argument is written, judging by its position.
     pub fn writes_argument(&self, index: usize) -> bool {
         self.writes.contains(index) || self.writes_from.is_some_and(|first| index >= first)
     }
 
-    /// Whether the memory of an argument is read, as far as its position says that.
+    /// Returns true if the memory of an argument is read, judging by its position.
     pub fn reads_argument(&self, index: usize) -> bool {
         self.reads.contains(index)
             || self.reads_from.is_some_and(|first| index >= first)

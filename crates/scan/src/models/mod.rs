@@ -1,4 +1,4 @@
-//! What functions outside of the program do: read from configuration, checked, and looked up by name.
+//! Functions outside the program: descriptions are read from configuration, checked, and looked up by name.
 
 mod kinds;
 
@@ -10,10 +10,10 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The functions that are known without any configuration.
+/// The built-in descriptions.
 const DEFAULT: &str = include_str!("../../models/default.toml");
 
-/// Configurations that come with the program and are used when they are asked for by name.
+/// Configurations that come with the tool and are used by name.
 const SHIPPED: [(&str, &str); 2] =
     [("linux", include_str!("../../models/linux.toml")), ("tasks", include_str!("../../models/tasks.toml"))];
 
@@ -22,43 +22,43 @@ const SHIPPED: [(&str, &str); 2] =
 pub enum Model {
     /// Starts a thread.
     Create(Create),
-    /// Waits for the end of a thread.
+    /// Joins a thread.
     Join(Join),
     /// Takes a lock.
     Lock(Lock),
-    /// Gives a lock back.
+    /// Releases a lock.
     Unlock(Unlock),
-    /// Gives a lock back and takes it again.
+    /// Releases a lock and takes it again.
     Wait(Wait),
-    /// Does something with a semaphore.
+    /// Operates on a semaphore.
     Semaphore(Semaphore),
-    /// Does something with a barrier.
+    /// Operates on a barrier.
     Barrier(Barrier),
-    /// Begins a section in which the thread is alone.
+    /// Begins an atomic section.
     AtomicBegin,
-    /// Ends such a section.
+    /// Ends an atomic section.
     AtomicEnd,
-    /// Makes memory.
+    /// Allocates memory.
     Allocate(Allocate),
-    /// Ends the life of memory.
+    /// Frees memory.
     Release(Release),
     /// Touches the memory of its arguments.
     Access(MemoryEffect),
-    /// Calls a function that it is given.
+    /// Calls its argument.
     Call(CallBack),
-    /// Makes a key for pointers that threads keep.
+    /// Creates a key for thread-specific pointers.
     Key(NewKey),
-    /// Keeps a pointer for the thread.
+    /// Stores a thread-specific pointer.
     Keep(Keep),
-    /// Returns a pointer that the thread keeps.
+    /// Returns a thread-specific pointer.
     Recall,
     /// Does not return.
     Stop,
     /// Ends the thread.
     Leave,
-    /// Begins to take the variable arguments of the function that calls it.
+    /// Begins to read the variable arguments of its caller.
     Variadic,
-    /// Returns anything.
+    /// Returns any value.
     Input,
 }
 
@@ -113,7 +113,7 @@ struct File {
 /// Why a configuration was refused.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ModelError {
-    /// It is not in the form that is expected.
+    /// It does not have the expected form.
     #[error("{0}")]
     Form(String),
     /// One function is described twice.
@@ -121,12 +121,12 @@ pub enum ModelError {
     Twice {
         /// The function.
         name: String,
-        /// Where first.
+        /// The first section.
         first: &'static str,
-        /// Where again.
+        /// The second section.
         second: &'static str,
     },
-    /// A word that means nothing.
+    /// An unknown word.
     #[error("`{name}`: \"{word}\" is not a list of arguments; the only word is \"all\"")]
     Word {
         /// The function.
@@ -136,7 +136,7 @@ pub enum ModelError {
     },
 }
 
-/// What is known about functions outside of the program.
+/// Models of functions outside the program.
 #[derive(Clone, Debug)]
 pub struct Models {
     functions: FxHashMap<String, Model>,
@@ -154,16 +154,16 @@ impl Default for Models {
 }
 
 impl Models {
-    /// The configuration of a name that comes with the program.
+    /// Returns the built-in configuration of this name.
     pub fn shipped(name: &str) -> Option<&'static str> {
         SHIPPED.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
     }
 
-    /// Adds the functions of a configuration; what it says replaces what was known about the same function.
+    /// Adds the functions of a configuration; a description replaces an earlier one of the same function.
     ///
     /// # Errors
     ///
-    /// When the text is not a configuration, or contradicts itself.
+    /// If the text is not a configuration, or contradicts itself.
     pub fn extend(&mut self, text: &str) -> Result<(), ModelError> {
         let file: File = toml::from_str(text).map_err(|error| ModelError::Form(error.to_string()))?;
         let mut added: BTreeMap<String, (&'static str, Model)> = BTreeMap::new();
@@ -241,7 +241,7 @@ impl Models {
         Ok(())
     }
 
-    /// What a function outside of the program does, if it is known.
+    /// Returns the model of a function outside the program, if there is one.
     pub fn of(&self, name: &str) -> Option<Model> {
         if let Some(model) = self.functions.get(name) {
             return Some(model.clone());
@@ -252,14 +252,14 @@ impl Models {
         intrinsic(name)
     }
 
-    /// Whether the threads that run functions of this name are alone among each other.
+    /// Returns true if functions of this name are atomic sections.
     pub fn is_atomic(&self, name: &str) -> bool {
         !self.functions.contains_key(name)
             && self.atomic_prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()))
     }
 }
 
-/// Functions of the compiler.
+/// Models compiler intrinsics.
 fn intrinsic(name: &str) -> Option<Model> {
     let name = name.strip_prefix("llvm.")?;
     let is = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
@@ -387,7 +387,7 @@ mod tests {
         assert!(matches!(models.of("pthread_mutex_lock"), Some(Model::Lock(Lock { tries: true, .. }))));
     }
 
-    /// Whatever a file says, it is more knowledge or an error.
+    /// Any file is either valid or an error.
     #[test]
     fn no_file_makes_it_panic() {
         let good = "[lock]\nf = { lock = 1, tries = true }\n[create]\ng = { entry = 2, handle = 0 }\n[access]\n\

@@ -14,16 +14,16 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What holds for a barrier in the whole program, as far as control was followed.
 #[derive(Clone, Debug, Default)]
 pub struct BarrierInvariant {
-    /// Places that say how many threads it is for, and what they say.
+    /// Places that set the number of threads, and that number.
     pub begins: BTreeMap<(u32, u32), Option<i64>>,
-    /// It may be made anew while it is in use.
+    /// It may be initialised again while it is in use.
     pub is_odd: bool,
-    /// Who waits at it.
+    /// The threads that wait at it.
     pub threads: BTreeSet<ThreadId>,
 }
 
 impl BarrierInvariant {
-    /// How many threads it is for.
+    /// Returns the number of threads that it is for.
     pub fn count(&self) -> Option<u64> {
         let mut begins = self.begins.values();
         let count = begins.next().copied().flatten().filter(|_| !self.is_odd && begins.next().is_none())?;
@@ -32,7 +32,7 @@ impl BarrierInvariant {
 }
 
 impl Solver<'_, '_> {
-    /// What a call does with a barrier.
+    /// Handles a call of a barrier function.
     pub(crate) fn barrier(&mut self, id: InstanceId, at: u32, call: &Instruction, model: &Barrier, state: &mut State) {
         let operand = |index: usize| call.operands.get(index + 1);
         let addresses = operand(model.barrier).map(|operand| self.points_to.operand(id, operand)).unwrap_or_default();
@@ -59,10 +59,10 @@ impl Solver<'_, '_> {
     }
 }
 
-/// Whether there is a barrier that one of the threads passes between the two accesses, and only together with the other.
+/// Returns true if one of the threads passes a barrier between the two accesses, and only together with the other.
 ///
-/// A barrier lets threads pass when as many wait as it is for. If no more than these ever wait at it, they all pass
-/// together, and a thread that has passed it more often is later than all that the others did before.
+/// A barrier lets threads pass when its count is reached. If no more threads than that ever wait at it, they all pass
+/// together, and a thread that has passed it more often comes after everything that the others did before.
 pub(super) fn are_in_different_rounds(
     points_to: &PointsTo<'_>,
     groups: &ThreadGroups,
@@ -74,7 +74,7 @@ pub(super) fn are_in_different_rounds(
     !invariants.any_barrier
         && invariants.barriers.iter().any(|(key, barrier)| {
             let takes_part = |access: &Access| barrier.threads.contains(&access.thread);
-            // Numbers that are never the same; in a loop with two rounds, even ones and odd ones.
+            // The numbers of rounds are never equal; in a loop with two rounds, one is even and the other odd.
             let differ = !rounds(first, key).overlaps(1, rounds(second, key), 1);
             differ
                 && !leaves_it(points_to, first, second, key)
@@ -88,8 +88,8 @@ pub(super) fn are_in_different_rounds(
         })
 }
 
-/// Whether an access is a wait at this barrier, which may not have returned yet when other waits have. The functions of barriers know
-/// that; nothing else that is done with the memory of the barrier does.
+/// Returns true if an access is a wait at this barrier that may not have returned yet when other waits have. Barrier
+/// functions handle that; other uses of the barrier's memory do not.
 fn leaves_it(points_to: &PointsTo<'_>, access: &Access, other: &Access, key: &LockId) -> bool {
     let LockId::At(base, _) = key else { return false };
     let models = |access: &Access| {

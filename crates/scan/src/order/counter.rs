@@ -1,9 +1,9 @@
-//! Completion counters: each thread adds one, once, and code that finds as many as there are threads comes after everything
-//! that they did before.
+//! Completion counters: each thread adds one, once, and code that finds the count equal to the number of threads comes
+//! after everything that they did before.
 //!
-//! The counter is zero when the second thread starts. If nothing but such additions changes it, it is
-//! never more than the number of threads that have added theirs; so if it is as much as there can be of them at all, all have.
-//! It is read under a lock of all who write it, or by an atomic load that acquires what atomic additions release.
+//! The counter is zero when the second thread starts. If only such additions change it, it never exceeds the number of
+//! threads that have added theirs; so once it reaches the maximum number of threads, all have. It must be read under a
+//! lock that all writers hold, or by an atomic load that acquires what atomic additions release.
 
 use super::SyncEvent;
 use crate::pointer::InstanceId;
@@ -13,7 +13,7 @@ use crate::solver::{Solver, State};
 use racehunter_ir::{Instruction, InstructionId, Operand, Operation, Predicate};
 
 impl Solver<'_, '_> {
-    /// What a write means for those who wait until a cell is large enough; by how much it is increased, if that is known.
+    /// Handles a write to a cell that may be a completion counter; `step` is the increment, if it is known.
     pub(crate) fn write_count(
         &mut self,
         id: InstanceId,
@@ -38,7 +38,7 @@ impl Solver<'_, '_> {
         state.done.insert(event);
     }
 
-    /// What a condition tells about a counter, if it holds, or if it does not.
+    /// Handles what a condition on a counter implies, if it holds, or if it does not.
     pub(crate) fn count(&self, id: InstanceId, condition: InstructionId, holds: bool, state: &mut State) {
         if !self.can_know(id) || self.cells.all.is_empty() {
             return;
@@ -51,7 +51,7 @@ impl Solver<'_, '_> {
             return;
         };
         let Some(limit) = self.known(id, limit, state) else { return };
-        // The least that the counter is now; as a number without a sign it is the same, because it never is so large.
+        // The minimum value of the counter; unsigned comparisons are the same, because it is never that large.
         let least = match (predicate, holds) {
             (Predicate::Equal, true) | (Predicate::NotEqual, false) => limit,
             (Predicate::GreaterEqual | Predicate::UnsignedGreaterEqual, true)

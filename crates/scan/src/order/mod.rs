@@ -1,11 +1,13 @@
-//! Orders between accesses that do not come from locks: happens-before by events that one thread causes and another one sees.
+//! Orders between accesses that do not come from locks: happens-before by events that one thread causes and another one
+//! sees.
 //!
-//! [`semaphore`], [`barrier`] and [`once`] are what their names say, [`counter`] counts threads that are done, [`unique`] has values
-//! that no other thread gets, and a variable that is set and never reset is a flag ([`SyncEvent::Set`]). [`objects`] finds
-//! programs that write over such objects.
+//! [`semaphore`], [`barrier`] and [`once`] handle these primitives, [`counter`] counts finished threads, [`unique`] has
+//! values that no other thread gets, and a variable that is set and never reset is a flag ([`SyncEvent::Set`]).
+//! [`objects`] finds programs that overwrite such objects.
 //!
-//! The solver notes which events a thread surely has *seen*, may have *caused*, and is *inside* of. An access that is over before its thread
-//! causes an event is ordered before every access of a thread that has seen it. Start at [`is_ordered`].
+//! The solver notes which events a thread must have *seen*, may have *caused*, and is *inside* of. An access that ends
+//! before its thread causes an event is ordered before every access of a thread that has seen it. Start at
+//! [`is_ordered`].
 
 pub mod barrier;
 pub mod counter;
@@ -23,22 +25,22 @@ use crate::solver::invariants::{Guard, Invariants};
 use crate::threads::groups::ThreadGroups;
 use std::collections::BTreeSet;
 
-/// Something that happens while threads run, and that others can see.
+/// An event that other threads can see.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SyncEvent {
-    /// A cell is not zero any more.
+    /// A cell becomes nonzero.
     Set(CellId),
-    /// A semaphore that began with zero was raised.
+    /// A semaphore that started at 0 was posted.
     Raised(LockId),
-    /// What is called once, for this variable, has returned.
+    /// The function called once for this variable has returned.
     Once(LockId),
     /// A thread adds one to a counter.
     Adds(CellId),
-    /// A counter is at least so much.
+    /// A counter has at least this value.
     Counted(CellId, i64),
 }
 
-/// Whether two accesses cannot be at the same time.
+/// Returns true if two accesses cannot happen at the same time.
 pub fn is_ordered(
     points_to: &PointsTo<'_>,
     groups: &ThreadGroups,
@@ -46,7 +48,7 @@ pub fn is_ordered(
     first: &Access,
     second: &Access,
 ) -> bool {
-    // What is called once is called by one thread.
+    // A function called once is called by one thread.
     first.state.inside.iter().any(|event| second.state.inside.contains(event))
         || is_taken_and_free(invariants, first, second)
         || is_taken_and_free(invariants, second, first)
@@ -55,7 +57,8 @@ pub fn is_ordered(
         || barrier::are_in_different_rounds(points_to, groups, invariants, first, second)
 }
 
-/// Whether one access has a variable that is a lock, and the other, under a lock of all who write it, finds it free.
+/// Returns true if one access holds a variable that is a lock, and the other, under a lock that all its writers hold,
+/// finds it free.
 fn is_taken_and_free(invariants: &Invariants, first: &Access, second: &Access) -> bool {
     let is_free = |cell: &CellId| match &invariants.cell(*cell).guard {
         Guard::Settled => false,
@@ -82,7 +85,7 @@ fn is_before(
         }
         SyncEvent::Set(cell) => {
             let invariant = invariants.cell(*cell);
-            // It is still zero, and cannot change while a lock of all its writers is held.
+            // It is still zero, and cannot change while a lock that all its writers hold is held.
             let is_zero = match &invariant.guard {
                 Guard::Settled => false,
                 Guard::Locks(locks) => {
@@ -94,7 +97,7 @@ fn is_before(
         SyncEvent::Counted(cell, count) => {
             let (invariant, adds) = (invariants.cell(*cell), SyncEvent::Adds(*cell));
             let Some(threads) = invariants.makers.get(&adds) else { return false };
-            // If it is as much as all of them can make it together, the thread of the access has added its own.
+            // If the count has reached the maximum, the thread of the access has already added its own.
             invariant.counts
                 && invariant.start == ConstantSet::Some(BTreeSet::from([0]))
                 && threads.contains(&first.thread)
@@ -106,7 +109,7 @@ fn is_before(
     })
 }
 
-/// How many threads there are at most of these places.
+/// Returns the maximum number of threads that these places create.
 pub(super) fn size(points_to: &PointsTo<'_>, groups: &ThreadGroups, threads: &BTreeSet<ThreadId>) -> Option<u64> {
     let members = |thread: &ThreadId| {
         let root = points_to.threads[*thread].root;
@@ -115,8 +118,8 @@ pub(super) fn size(points_to: &PointsTo<'_>, groups: &ThreadGroups, threads: &BT
     threads.iter().map(members).sum()
 }
 
-/// Whether the thread of an access, of which there is one only, is the only one that makes an event happen, and has not
-/// done so yet.
+/// Returns true if the thread of an access is the only one that causes an event, exists only once, and has not caused
+/// the event yet.
 fn is_before_all(points_to: &PointsTo<'_>, invariants: &Invariants, access: &Access, event: &SyncEvent) -> bool {
     let root = points_to.threads[access.thread].root;
     let mut makers = invariants.makers.get(event).into_iter().flatten();

@@ -1,5 +1,5 @@
-//! Semaphores, barriers and the variables of `pthread_once` as memory. What is known of them comes from the
-//! functions that they belong to, so a program that writes to them otherwise is not modelled.
+//! Semaphores, barriers and the variables of `pthread_once` as memory. Their models rely on the functions that operate
+//! on them, so a program that writes to them in other ways is not modelled.
 
 use crate::domain::congruence::Congruence;
 use crate::models::{CallBack, Model};
@@ -13,8 +13,8 @@ const OBJECT: u64 = 32;
 /// Bytes of the variable of `pthread_once`.
 const ONCE: u64 = 4;
 
-/// Instructions that write to such an object without its functions. To fill it with zeroes, as programs do before they begin to use it,
-/// counts for `pthread_once` alone: a semaphore that is zero lets no thread pass.
+/// Returns instructions that write to such an object other than by its functions. Zeroing it, as programs do before
+/// they use it, counts only for `pthread_once`: a semaphore that is zero lets no thread pass.
 pub fn overwritten(points_to: &PointsTo<'_>) -> Vec<(InstanceId, u32)> {
     let (mut counters, mut once) = (Addresses::default(), Addresses::default());
     for (id, at, name) in calls(points_to) {
@@ -59,7 +59,7 @@ fn calls<'a>(points_to: &'a PointsTo<'_>) -> impl Iterator<Item = (InstanceId, u
     })
 }
 
-/// Instructions that write to memory for no purpose that is known, and whether they fill it with zeroes.
+/// Returns instructions that write to memory without a known purpose, and whether they zero it.
 fn writers(points_to: &PointsTo<'_>) -> Vec<(InstanceId, u32, bool)> {
     let mut found = Vec::new();
     for (index, instance) in (0..).zip(&points_to.instances) {
@@ -83,7 +83,7 @@ fn writers(points_to: &PointsTo<'_>) -> Vec<(InstanceId, u32, bool)> {
     found
 }
 
-/// Places where a lock may have been written to otherwise than by its functions.
+/// Returns places where a lock may have been written other than by its functions.
 pub fn written_plainly(points_to: &PointsTo<'_>) -> Vec<(BaseId, Congruence, u64)> {
     let mut found = Vec::new();
     for (id, at, is_zeroing) in writers(points_to) {

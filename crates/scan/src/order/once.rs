@@ -1,4 +1,4 @@
-//! Functions that are called once (`pthread_once`): the call is over when any call for the same variable returns.
+//! Functions that are called once (`pthread_once`): the call has ended when any call for the same variable returns.
 
 use super::SyncEvent;
 use crate::models::Model;
@@ -7,7 +7,7 @@ use crate::solver::Solver;
 use racehunter_ir::Instruction;
 
 impl Solver<'_, '_> {
-    /// The event that is over when a call returns: its argument has been called, by whomever.
+    /// Returns the event that has happened when a call returns: its argument has been called, by any thread.
     pub(crate) fn once(&self, id: InstanceId, at: u32, call: &Instruction) -> Option<SyncEvent> {
         let instance = &self.points_to.instances[id];
         let mut names = instance.outside.get(&at)?.iter();

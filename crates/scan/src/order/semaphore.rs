@@ -1,8 +1,8 @@
-//! Semaphores as an order, and as locks.
+//! Semaphores as ordering, and as locks.
 //!
-//! If a semaphore starts at 0 and only one thread posts it, code after a wait is ordered after everything that thread did before its
-//! first post. If it starts at 1 and is posted only by those who have it, it is a lock. Both are taken for granted until control is seen to
-//! do otherwise ([`SemaphoreInvariant`]).
+//! If a semaphore starts at 0 and only one thread posts it, code after a wait is ordered after everything that thread
+//! did before its first post. If it starts at 1 and only threads that hold it post it, it is a lock. Both are assumed
+//! until control is seen to violate them ([`SemaphoreInvariant`]).
 
 use super::SyncEvent;
 use crate::locks::lockset::{HeldLock, held};
@@ -16,23 +16,23 @@ use std::collections::BTreeMap;
 /// What holds for a semaphore in the whole program, as far as control was followed.
 #[derive(Clone, Debug, Default)]
 pub struct SemaphoreInvariant {
-    /// Places that set its first value, and that value.
+    /// Places that set its initial value, and that value.
     pub begins: BTreeMap<(u32, u32), Option<i64>>,
-    /// Something was done with it that the rest does not cover.
+    /// It is used in a way that the other fields do not cover.
     pub is_odd: bool,
-    /// It was raised by someone who did not hold it.
+    /// A thread that did not hold it posted it.
     pub is_no_lock: bool,
 }
 
 impl SemaphoreInvariant {
-    /// Whether its first value is, or may still turn out to be, this one.
+    /// Returns true if its initial value is, or may still turn out to be, this one.
     pub fn begins_with(&self, value: i64) -> bool {
         !self.is_odd && self.begins.len() < 2 && self.begins.values().all(|begin| *begin == Some(value))
     }
 }
 
 impl Solver<'_, '_> {
-    /// What a call does with a semaphore.
+    /// Handles a call of a semaphore function.
     pub(crate) fn semaphore(
         &mut self,
         id: InstanceId,

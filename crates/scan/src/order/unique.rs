@@ -1,8 +1,7 @@
-//! Unique counter values: a counter is read and increased in one step, or under a lock of all who write it.
+//! Unique counter values: a counter is read and increased atomically, or under a lock that all writers hold.
 //!
-//! The value of such a counter never comes again, so two threads that each took one of its values have different ones, at
-//! least as far apart as the smallest step. The elements of an array from a thread's number up to the next number
-//! are its own.
+//! Such a counter never repeats a value, so two threads that each took a value have different ones, at least the
+//! smallest step apart. The array elements from a thread's value up to the next value are its own.
 
 use crate::cfg::loops::{KEPT_BITS, never_wraps};
 use crate::domain::linear::{Linear, linear, number};
@@ -12,25 +11,25 @@ use crate::solver::cells::CellId;
 use crate::solver::{Solver, State, ValueName};
 use racehunter_ir::{BinaryOperator, CastOperator, Instruction, InstructionId, Operand, Operation, UpdateOperator};
 
-/// How far a number is followed.
+/// Maximum depth to which a number is followed.
 const MOST: u32 = 20;
 
-/// An element of an array, by a number that was taken from a counter.
+/// An array element whose index was taken from a counter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UniqueRow {
     counter: CellId,
     bytes: u64,
-    /// Where in the row.
+    /// The offset in the row.
     at: i64,
 }
 
 impl Solver<'_, '_> {
-    /// A cell was read, and no other thread can change it now.
+    /// Handles a read of a cell that no other thread can change now.
     pub(crate) fn read_counter(&self, name: ValueName, cell: CellId, state: &mut State) {
         state.current.insert(cell, name);
     }
 
-    /// What a write means for a cell that may be a counter.
+    /// Handles a write to a cell that may be a counter.
     pub(crate) fn write_counter(
         &mut self,
         id: InstanceId,
@@ -62,7 +61,7 @@ impl Solver<'_, '_> {
             }
             _ => None,
         };
-        // A number that comes again is no number of its own.
+        // A value that repeats is not unique.
         let bits = 8 * self.cells.get(cell).bytes as u32;
         let lasts = |step: &i64| u64::try_from(*step).is_ok_and(|step| never_wraps(bits.min(KEPT_BITS), step));
         self.write_count(id, write, cell, step, state);
@@ -73,13 +72,13 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// The counter that a value was taken from.
+    /// Returns the counter from which a value was taken.
     pub(crate) fn unique_value(&self, id: InstanceId, operand: &Operand, state: &State) -> Option<CellId> {
         let Operand::Instruction(InstructionId(at)) = operand else { return None };
         state.unique_values.get(&(id, *at)).copied()
     }
 
-    /// A value gets its name anew; conversions to a larger type keep what it is.
+    /// Handles a new value; conversions to a larger type keep its origin.
     pub(crate) fn name_unique_value(&self, id: InstanceId, at: u32, instruction: &Instruction, state: &mut State) {
         if matches!(instruction.operation, Operation::Phi) {
             return;
@@ -97,14 +96,14 @@ impl Solver<'_, '_> {
         state.current.rename((id, at));
     }
 
-    /// The element of an array that a number leads to which was taken from a counter.
+    /// Returns the array element whose index was taken from a counter.
     pub fn row(&self, id: InstanceId, address: &Operand, state: &State) -> Option<UniqueRow> {
         if state.unique_values.is_empty() || self.points_to.instances[id].thread == MAIN {
             return None;
         }
         let Linear { root, terms, constant } = linear(self.points_to, id, address);
         let [(bytes, (owner, index))] = &terms[..] else { return None };
-        // All that the array can be begins at the same place.
+        // All possible targets of the array have the same start.
         let (_, begin) = self.points_to.operand(root.0, &root.1).only()?;
         begin.only().filter(|&begin| begin == 0)?;
         let mut value = (*owner, index.clone());
@@ -133,7 +132,7 @@ impl Solver<'_, '_> {
     }
 }
 
-/// Whether two accesses are to elements of numbers that are different, and far enough apart.
+/// Returns true if two accesses are to elements with different indices that are far enough apart.
 pub fn are_apart(invariants: &crate::solver::invariants::Invariants, first: &Access, second: &Access) -> bool {
     let (Some(one), Some(other)) = (&first.row, &second.row) else { return false };
     let step = invariants.step(one.counter);

@@ -1,4 +1,4 @@
-//! Addresses: a base, which is a variable, a local, an allocation or the like, and an offset in it.
+//! Addresses: a base (a variable, a local, an allocation, ...) and an offset in it.
 
 use crate::domain::congruence::Congruence;
 use crate::domain::lattice::Lattice;
@@ -13,28 +13,28 @@ pub struct BaseId(pub u32);
 
 ids!(BaseId);
 
-/// Something that an address leads into. No address arithmetic leads from one base to another.
+/// A piece of memory that addresses point into. No address arithmetic leads from one base to another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Base {
     /// A variable of the program.
     Variable(VariableId),
     /// A function.
     Function(FunctionId),
-    /// A function outside of the program.
+    /// A function outside the program.
     Outside(String),
-    /// A variable of a function, in one instance of the function.
+    /// A local variable of one instance of a function.
     Local(InstanceId, u32),
-    /// What one call of an instance allocates.
+    /// Memory that one call of an instance allocates.
     Heap(InstanceId, u32),
-    /// Not memory, but the handle of a thread.
+    /// The handle of a thread, which is not memory.
     Handle(ThreadId),
     /// The variable arguments of one instance of a function.
     Variadic(InstanceId),
-    /// What a thread keeps for itself under keys.
+    /// Thread-specific pointers of a thread.
     Kept(ThreadId),
     /// Arguments and environment of the program.
     Environment,
-    /// Anything.
+    /// Unknown memory.
     Unknown,
 }
 
@@ -43,12 +43,12 @@ pub enum Base {
 pub struct Addresses(pub BTreeMap<BaseId, Congruence>);
 
 impl Addresses {
-    /// One address.
+    /// Returns a set with one address.
     pub fn one(base: BaseId, offset: Congruence) -> Self {
         Self(BTreeMap::from([(base, offset)]))
     }
 
-    /// Adds an address; whether that is new.
+    /// Adds an address; returns true if it is new.
     pub fn add(&mut self, base: BaseId, offset: Congruence) -> bool {
         match self.0.get_mut(&base) {
             None => {
@@ -62,7 +62,7 @@ impl Addresses {
         }
     }
 
-    /// Whether all of these are among them. Both are in order, so one walk over both tells.
+    /// Returns true if it contains all of these. Both are sorted, so one pass over both is enough.
     fn has_all(&self, other: &Self) -> bool {
         let mut own = self.0.iter();
         other.0.len() <= self.0.len()
@@ -72,34 +72,34 @@ impl Addresses {
             })
     }
 
-    /// Adds addresses; whether any is new.
+    /// Adds addresses; returns true if any of them is new.
     pub fn add_all(&mut self, other: &Self) -> bool {
-        // Mostly nothing is. Walking over a large set for the sake of a few is not worth it.
+        // Usually nothing is new. Walking over a large set for a few additions is not worth it.
         if other.0.len() * 8 > self.0.len() && self.has_all(other) {
             return false;
         }
         other.0.iter().fold(false, |changed, (&base, &offset)| self.add(base, offset) | changed)
     }
 
-    /// Each offset changed.
+    /// Returns the addresses with each offset changed.
     #[must_use]
     pub fn map(&self, change: impl Fn(Congruence) -> Congruence) -> Self {
         Self(self.0.iter().map(|(&base, &offset)| (base, change(offset))).collect())
     }
 
-    /// The only base and offset.
+    /// Returns the only base and offset.
     pub fn only(&self) -> Option<(BaseId, Congruence)> {
         let mut all = self.0.iter();
         let (&base, &offset) = all.next()?;
         all.next().is_none().then_some((base, offset))
     }
 
-    /// Whether the set is empty.
+    /// Returns true if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// All of them.
+    /// Returns all addresses.
     pub fn iter(&self) -> impl Iterator<Item = (BaseId, Congruence)> + '_ {
         self.0.iter().map(|(&base, &offset)| (base, offset))
     }

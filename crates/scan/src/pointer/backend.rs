@@ -1,35 +1,34 @@
 //! Backends: points-to analyses, from the most exact to the simplest.
 //!
-//! They answer the same questions, and everything that is computed from the answers is the same for all of them. Only those that
-//! leave nothing out can prove anything.
+//! They answer the same questions, and everything else works the same for all of them. Only those that leave nothing
+//! out can prove anything.
 
 use crate::models::Models;
 use crate::pointer::{PointsTo, Precision};
 use crate::program::{FunctionId, Program};
 
-/// Finds out where pointers lead.
+/// A points-to analysis.
 pub trait Backend {
-    /// Its name.
+    /// Returns its name.
     fn name(&self) -> &'static str;
 
-    /// Follows the pointers of a program that begins with this function.
+    /// Follows the pointers of a program that starts with this function.
     fn points_to<'a>(&self, program: &'a Program, models: &'a Models, main: FunctionId) -> PointsTo<'a>;
 
-    /// Whether no pointer leads anywhere that it does not know of.
+    /// Returns true if it knows every possible target of every pointer.
     fn leaves_nothing_out(&self) -> bool;
 }
 
 /// Follows every pointer through memory, with an instance of a function for each call site.
 pub struct Value;
 
-/// Looks at each function once in a thread, and takes for one what one pointer can point to.
+/// Analyses each function once per thread, and merges all targets of one pointer.
 pub struct Alias;
 
-/// What the others come to when a program is too large for them: a pointer that can lead to more than so many things can lead
-/// anywhere.
+/// The fallback for large programs: a pointer with more than this many targets can point anywhere.
 pub struct Coarse(pub usize);
 
-/// Takes only what expressions name: variables and what is allocated in the same function.
+/// Considers only what expressions name: variables, and memory that the same function allocates.
 pub struct Syntactic;
 
 impl Backend for Value {
@@ -90,16 +89,16 @@ impl Backend for Syntactic {
     }
 }
 
-/// A backend that there is not.
+/// There is no backend of this name.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("`{0}` is no backend; there are value, alias and syntactic")]
+#[error("`{0}` is not a backend; choose value, alias or syntactic")]
 pub struct UnknownBackend(String);
 
-/// The backend of a name.
+/// Returns the backend of a name.
 ///
 /// # Errors
 ///
-/// When there is none.
+/// If there is none.
 pub fn named(name: &str) -> Result<Box<dyn Backend>, UnknownBackend> {
     let all: [Box<dyn Backend>; 3] = [Box::new(Value), Box::new(Alias), Box::new(Syntactic)];
     all.into_iter().find(|backend| backend.name() == name).ok_or_else(|| UnknownBackend(name.to_owned()))

@@ -1,4 +1,4 @@
-//! What calls do with pointers: those of the program's functions, and those of functions outside of it.
+//! The effect of calls on pointers: calls of the program's functions, and of functions outside it.
 
 use super::memory::Slots;
 use super::{COPY, InstanceId, POINTER, PointsTo, Precision, grow};
@@ -7,7 +7,7 @@ use crate::models::Model;
 use crate::pointer::address::{Addresses, Base};
 use racehunter_ir::{Instruction, Operand, Symbol, SymbolKind, Type};
 
-/// Pointers of an object that copies fill, one by one, at most.
+/// Maximum number of pointers that copies add to an object one by one.
 const MOST_COPIED: usize = 512;
 
 impl PointsTo<'_> {
@@ -32,14 +32,14 @@ impl PointsTo<'_> {
                     let value = self.outside(id, at, call, &name);
                     result.add_all(&value);
                 }
-                // What else is called is a gap, which is found when control is followed.
+                // Other calls are gaps, which the solver reports.
                 _ => {}
             }
         }
         result
     }
 
-    /// Whether calls of an instance copy what some of the arguments point to.
+    /// Returns true if calls of an instance copy the memory behind some arguments.
     pub fn gets_copies(&self, id: InstanceId) -> bool {
         let (code, module) = self.program.function(self.instances[id].function);
         let attributes = |symbol: &Symbol| match symbol.kind {
@@ -47,7 +47,7 @@ impl PointsTo<'_> {
             _ => None,
         };
         let Some(own) = self.program.modules[module].symbol(code.symbol).and_then(attributes) else { return false };
-        // Which of its variable arguments are copies only its callers know.
+        // Only its callers know which of its variable arguments are copies.
         let mut all = self.program.modules.iter().flat_map(|module| &module.symbols);
         own.by_value || own.variadic && all.any(|symbol| attributes(symbol).is_some_and(|of| of.by_value))
     }
@@ -59,7 +59,7 @@ impl PointsTo<'_> {
             .is_some_and(|symbol| matches!(symbol.kind, SymbolKind::Function { attributes, .. } if attributes.variadic))
     }
 
-    /// Hands arguments over to the parameters of a function.
+    /// Passes arguments to the parameters of a function.
     fn pass(&mut self, caller: InstanceId, callee: InstanceId, arguments: &[Operand]) {
         if self.precision == Precision::Names {
             return;
@@ -75,7 +75,7 @@ impl PointsTo<'_> {
         }
         for (index, argument) in arguments.iter().enumerate() {
             let mut value = self.operand(caller, argument);
-            // A copy is taken for what it is a copy of, and for something else too: a lock in it is neither.
+            // A copy counts as its original, and as something else too: a lock in it is neither.
             if copies && !value.is_empty() {
                 value.add(self.base(Base::Local(callee, COPY)), Congruence::exact(0));
             }
@@ -142,7 +142,7 @@ impl PointsTo<'_> {
                     let (to, from) = (argument(self, 0), argument(self, 1));
                     self.copy(id, at, &to, &from);
                 } else if !access.numbers {
-                    // It may be filled with pointers that came from anywhere.
+                    // It may be filled with pointers from anywhere.
                     let unknown = self.unknown();
                     for index in (0..call.operands.len()).filter(|&index| access.writes_argument(index)) {
                         let cells = argument(self, index).map(|_| Congruence::ANY);
@@ -160,7 +160,7 @@ impl PointsTo<'_> {
                 if access.handle {
                     return Addresses::one(self.base(Base::Outside(name.to_owned())), Congruence::exact(0));
                 }
-                // What a function searches in comes back with an offset, what it fills as it was given.
+                // A function that searches returns its argument with an offset; one that fills returns it unchanged.
                 let Some(index) = access.returns else {
                     return if call.ty == Type::Pointer { self.unknown() } else { Addresses::default() };
                 };
@@ -236,7 +236,7 @@ impl PointsTo<'_> {
             for (offset, content) in cells {
                 for (base, target) in to.iter() {
                     let moved = match (begin.only(), target.only(), offset.only()) {
-                        // What is moved within an object is moved again when the copy is looked at again.
+                        // Moves within an object take effect when the copy is visited again.
                         (Some(begin), Some(target), _) if base == source => {
                             offset.plus_multiples(target.abs_diff(begin))
                         }
@@ -245,7 +245,7 @@ impl PointsTo<'_> {
                         }
                         _ => Congruence::ANY,
                     };
-                    // Objects that are copied to each other, with a shift, would fill up without end.
+                    // Objects that are copied to each other with an offset would grow without end.
                     let is_full =
                         self.memory.get(&base).is_some_and(|cells| cells.len() > MOST_COPIED && !cells.contains(moved));
                     let moved = if is_full { Congruence::ANY } else { moved };

@@ -4,7 +4,8 @@ use crate::pointer::PointsTo;
 use crate::pointer::address::{Base, BaseId};
 use rustc_hash::FxHashSet;
 
-/// Bases that more than one thread can get at: variables, what threads are given, and all that these lead to.
+/// Returns the bases that more than one thread can reach: variables, arguments of threads, and everything that these
+/// point to.
 pub fn escaped(points_to: &PointsTo<'_>) -> FxHashSet<BaseId> {
     let mut all: FxHashSet<BaseId> = FxHashSet::default();
     let mut work: Vec<BaseId> = points_to.passed.0.keys().copied().collect();
@@ -18,7 +19,7 @@ pub fn escaped(points_to: &PointsTo<'_>) -> FxHashSet<BaseId> {
             work.push(id);
         }
     }
-    // What a thread leaves behind is seen by those who wait for it.
+    // A thread that joins another sees its result.
     for thread in &points_to.threads {
         work.extend(points_to.result(thread.root).0.keys().copied());
     }

@@ -1,18 +1,19 @@
 //! Fresh memory: a value that comes straight from an allocation, and has not been handed to another thread.
 //!
-//! A base stands for all that one place allocates, so it is not enough that the place has not handed out anything lately:
-//! another thread may have done so before. Where the address in hand is made of the result of the allocation itself,
-//! without a detour through memory, it is the latest one, and [`crate::solver`] follows whether that is still unshared.
+//! A base stands for all memory that one place allocates, so it is not enough that the place has not passed on anything
+//! recently: another thread may have done so before. But if the address is computed directly from the result of the
+//! allocation, without a detour through memory, it is the latest piece, and [`crate::solver`] tracks whether that is
+//! still unshared.
 
 use crate::models::Model;
 use crate::pointer::address::{Base, BaseId};
 use crate::pointer::{InstanceId, PointsTo};
 use racehunter_ir::{Operand, Operation};
 
-/// How far values are followed.
+/// Maximum depth to which values are followed.
 const MOST: u32 = 40;
 
-/// The base whose latest piece of memory an address certainly leads into.
+/// Returns the base whose latest piece of memory an address must point into.
 pub fn latest(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> Option<BaseId> {
     follow(points_to, id, operand, MOST)
 }
@@ -20,7 +21,7 @@ pub fn latest(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> Op
 fn follow(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand, left: u32) -> Option<BaseId> {
     let left = left.checked_sub(1)?;
     let instance = &points_to.instances[id];
-    // In a function that is entered again before it returns, values of several activations have the same name.
+    // In a recursive function, the same name stands for values of several activations.
     if instance.shared {
         return None;
     }
@@ -50,7 +51,7 @@ fn follow(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand, left: u32
             let (caller, at) = instance.caller?;
             let code = points_to.code(caller);
             let call = &code.instructions[at as usize];
-            // Called by another function on its behalf, it has other arguments.
+            // A function that another function calls back has other arguments.
             if points_to.instances[caller].outside.contains_key(&at) {
                 return None;
             }

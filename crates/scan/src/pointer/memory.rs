@@ -1,20 +1,21 @@
-//! What is in the memory of a base, by offset.
+//! The contents of a base's memory, by offset.
 
 use super::{POINTER, ProgramPoint};
 use crate::domain::congruence::Congruence;
 use crate::pointer::address::Addresses;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What memory at an offset can contain, and who put it there.
+/// The possible contents of memory at an offset, and their writers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slot {
     pub(super) content: Addresses,
     pub(super) writers: BTreeSet<ProgramPoint>,
-    /// Whether a number was stored there that is not made of a pointer.
+    /// True if a number that was not derived from a pointer was stored there.
     pub(super) numbers: bool,
 }
 
-/// Pointers in the memory of a base. Most are at exact offsets, and most reads are of one: they do not look at all others.
+/// Pointers in the memory of a base. Most are at exact offsets, and most reads need one offset, so they are looked up
+/// directly.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slots {
     exact: BTreeMap<i64, Slot>,
@@ -30,7 +31,7 @@ impl Slots {
         at.only().map_or_else(|| self.strided.contains_key(&at), |at| self.exact.contains_key(&at))
     }
 
-    /// The cell at an offset, a new one if there is none.
+    /// Returns the slot at an offset, a new one if there is none.
     pub(super) fn at(&mut self, at: Congruence) -> &mut Slot {
         match at.only() {
             Some(at) => self.exact.entry(at).or_default(),
@@ -38,7 +39,7 @@ impl Slots {
         }
     }
 
-    /// Cells that may have a byte in common with so many bytes at an offset.
+    /// Returns the slots that may overlap with this many bytes at an offset.
     pub(super) fn overlapping(&self, at: Congruence, bytes: u64) -> impl Iterator<Item = &Slot> {
         let width = i64::try_from(bytes).unwrap_or(i64::MAX);
         let (first, end) = match at.only() {
@@ -50,17 +51,17 @@ impl Slots {
         exact.chain(strided).filter(move |(cell, _)| cell.overlaps(POINTER, at, bytes)).map(|(_, cell)| cell)
     }
 
-    /// Notes that numbers are stored at an offset; whether that is new.
+    /// Notes that numbers are stored at an offset; returns true if that is new.
     pub(super) fn mark(&mut self, at: Congruence) -> bool {
         !std::mem::replace(&mut self.at(at).numbers, true)
     }
 
-    /// Whether numbers may be found in so many bytes at an offset.
+    /// Returns true if numbers may be found in this many bytes at an offset.
     pub(super) fn has_numbers(&self, at: Congruence, bytes: u64) -> bool {
         self.overlapping(at, bytes).any(|cell| cell.numbers)
     }
 
-    /// How many cells it takes to look at for those at an offset, about.
+    /// Returns about how many slots a look-up at an offset has to visit.
     pub(super) fn searched(&self, at: Congruence) -> usize {
         self.strided.len() + if at.only().is_some() { 1 } else { self.exact.len() }
     }

@@ -1,12 +1,12 @@
 //! The points-to analysis: inclusion-based, flow-insensitive, with an instance of a function for each call site that leads to it,
 //! and of a thread for each place that creates it.
 //!
-//! Locals, heap blocks, locks and threads of different instances are then different by construction: a wrapper of
-//! `malloc` makes different memory for each of its callers. A program for which that becomes too much is looked at again
-//! with one instance of each function in each thread.
+//! Locals, heap blocks, locks and threads of different instances are therefore distinct by construction: a wrapper of
+//! `malloc` allocates different memory for each of its callers. If that becomes too expensive, the program is analysed
+//! again with one instance of each function per thread.
 //!
-//! The sets only grow, and every instruction is visited again when an operand has grown, so at the end they have every target that an execution
-//! can have. Start at [`PointsTo`], then [`transfer`].
+//! The sets only grow, and every instruction is visited again when an operand has grown, so at the end they contain
+//! every target that an execution can have. Start at [`PointsTo`], then [`transfer`].
 
 pub mod address;
 pub mod backend;
@@ -30,26 +30,26 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Instances that are looked at one by one, before functions are looked at once in each thread.
+/// Maximum number of instances, before each function is analysed once per thread.
 const MAX_INSTANCES: usize = 4000;
 const MAX_INSTRUCTIONS: usize = 400_000;
-/// Instructions that are looked at, again and again, before that is given up.
+/// Maximum number of instruction visits before the analysis gives up.
 const MAX_STEPS: u64 = 100_000_000;
-/// Stands for the instruction that makes a copy of an argument, which is none.
+/// Stands for the copy of an argument, which no instruction makes.
 const COPY: u32 = u32::MAX;
-/// Where nothing else comes to an end, a pointer that can lead to more things than this can lead anywhere. In large programs
-/// most are of this kind, and what is followed through them tells nothing.
+/// If nothing else terminates, a pointer with more targets than this can point anywhere. In large programs most
+/// pointers are like this, and following them reveals nothing.
 const MOST_TARGETS: usize = 8;
-/// And memory in which pointers are at more places can have any of its later ones anywhere.
+/// If the memory of a base has pointers at more offsets than this, later ones may be anywhere in it.
 const MOST_CELLS: usize = 512;
-/// A program of more instructions is not tried in any other way.
+/// A larger program is analysed only in this way.
 const LARGE: usize = 100_000;
-/// Variables of the C library that point to something nobody can get at otherwise.
+/// Variables of the C library that point to otherwise unreachable memory.
 const STREAMS: [&str; 3] = ["stdin", "stdout", "stderr"];
-/// Size of a pointer, as the plugin's targets have it.
+/// Size of a pointer on the plugin's targets.
 const POINTER: u64 = 8;
 
-/// A function as it is called from one place.
+/// A function, called from one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct InstanceId(pub u32);
 
@@ -59,22 +59,22 @@ pub struct ThreadId(pub u32);
 
 ids!(InstanceId, ThreadId);
 
-/// A function as it is called from one place.
+/// A function, called from one place.
 #[derive(Clone, Debug)]
 pub struct Instance {
     /// The function.
     pub function: FunctionId,
     /// The thread that it runs in.
     pub thread: ThreadId,
-    /// The first caller and its instruction; none for the function that a thread begins with.
+    /// The first caller and its instruction; none for the entry function of a thread.
     pub caller: Option<(InstanceId, u32)>,
-    /// Whether it is called from more than one place, or by itself.
+    /// True if it is called from more than one place, or recursively.
     pub shared: bool,
-    /// What calls lead to.
+    /// The targets of its calls.
     pub callees: BTreeMap<u32, BTreeSet<InstanceId>>,
-    /// Functions outside of the program that calls lead to.
+    /// Functions outside the program that it calls.
     pub outside: BTreeMap<u32, BTreeSet<String>>,
-    /// Threads that calls create.
+    /// Threads that its calls create.
     pub creates: BTreeMap<u32, BTreeSet<ThreadId>>,
     parameters: Vec<Addresses>,
     values: Vec<Addresses>,
@@ -85,33 +85,33 @@ pub struct Instance {
 /// An instruction of an instance.
 type ProgramPoint = (InstanceId, u32);
 
-/// A thread, or all that are created at one place.
+/// A thread, or all threads that one place creates.
 #[derive(Clone, Debug)]
 pub struct Thread {
-    /// What it begins with.
+    /// The instance of its entry function.
     pub root: InstanceId,
-    /// Who creates it; none for the main thread.
+    /// Where it is created; none for the main thread.
     pub creator: Option<(InstanceId, u32)>,
-    /// Whether it creates threads like itself.
+    /// True if it creates threads like itself.
     pub recursive: bool,
 }
 
-/// How exact the answers are.
+/// The precision of the analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
     /// An instance of a function for each call site, unless there are too many.
     Instances,
     /// One instance of a function in each thread.
     Functions,
-    /// The same, and pointers that are in memory or passed to functions are not followed.
+    /// The same, and pointers in memory or passed to functions are not followed.
     Names,
 }
 
-/// What a value is in an instance of a function.
+/// The points-to sets of values in instances of functions.
 pub struct PointsTo<'a> {
     /// The program.
     pub program: &'a Program,
-    /// What is known about functions outside of it.
+    /// Models of functions outside it.
     pub models: &'a Models,
     /// All instances.
     pub instances: IndexVec<InstanceId, Instance>,
@@ -121,25 +121,25 @@ pub struct PointsTo<'a> {
     pub bases: IndexVec<BaseId, Base>,
     /// Control flow of the functions.
     pub blocks: IndexVec<FunctionId, Blocks>,
-    /// What runs before `main`, in this order.
+    /// The instances that run before `main`, in this order.
     pub before_main: Vec<InstanceId>,
-    /// What was passed to threads that were created.
+    /// Memory that was passed to created threads.
     pub passed: Addresses,
-    /// Whether functions are looked at once in each thread only.
+    /// True if functions are analysed only once per thread.
     pub merged: bool,
     precision: Precision,
-    /// What can lead to more can lead anywhere.
+    /// With more targets than this, a pointer can point anywhere.
     most_targets: usize,
     base_ids: FxHashMap<Base, BaseId>,
     memory: FxHashMap<BaseId, Slots>,
     readers: FxHashMap<BaseId, FxHashSet<ProgramPoint>>,
     contexts: FxHashMap<(InstanceId, u32, FunctionId), InstanceId>,
     joiners: BTreeSet<ProgramPoint>,
-    /// Instructions that make pointers of numbers.
+    /// Instructions that turn numbers into pointers.
     from_numbers: FxHashSet<ProgramPoint>,
-    /// Instructions whose operands have become more, or that were never looked at.
+    /// Instructions whose operands have grown, or that were never visited.
     work: BTreeSet<ProgramPoint>,
-    /// By function: who uses the results of its instructions, and its parameters.
+    /// By function: the users of its instructions' results and of its parameters.
     users: FxHashMap<FunctionId, Rc<Users>>,
     instructions: usize,
     steps: u64,
@@ -177,7 +177,7 @@ impl Users {
 pub const MAIN: ThreadId = ThreadId(0);
 
 impl<'a> PointsTo<'a> {
-    /// Follows all pointers from the function that the program begins with.
+    /// Follows all pointers from the function in which the program starts.
     pub fn solve(program: &'a Program, models: &'a Models, main: FunctionId, precision: Precision) -> Self {
         let size: usize = program.functions().map(|function| program.function(function).0.instructions.len()).sum();
         let merged = if precision == Precision::Names { Precision::Names } else { Precision::Functions };
@@ -192,7 +192,7 @@ impl<'a> PointsTo<'a> {
         found
     }
 
-    /// As for programs that are too large for anything else: what can lead to more than so many things can lead anywhere.
+    /// The analysis for the largest programs: a pointer with more than this many targets can point anywhere.
     pub fn coarse(program: &'a Program, models: &'a Models, main: FunctionId, most_targets: usize) -> Self {
         Self::attempt(program, models, main, (Precision::Functions, most_targets))
     }
@@ -232,7 +232,7 @@ impl<'a> PointsTo<'a> {
         let root = this.instance(main, MAIN, None);
         let earlier = program.constructors().unwrap_or_default();
         this.before_main = earlier.into_iter().map(|function| this.instance(function, MAIN, None)).collect();
-        // The arguments of the program, and what they lead to.
+        // The arguments of the program, and what they point to.
         let environment = this.base(Base::Environment);
         let everything = Addresses::one(environment, Congruence::ANY);
         this.put(environment, Congruence::ANY, &everything, None);
@@ -246,7 +246,7 @@ impl<'a> PointsTo<'a> {
         this
     }
 
-    /// Looks at instructions until nothing changes.
+    /// Visits instructions until nothing changes.
     fn settle(&mut self) {
         loop {
             while let Some((id, at)) = self.work.pop_first() {
@@ -255,9 +255,9 @@ impl<'a> PointsTo<'a> {
                     return;
                 }
             }
-            // A last look at everything: if who depends on whom were not known rightly, that would be a false proof.
+            // A last pass over everything: a missed dependence would lead to a false proof.
             let mut changed = false;
-            // Instances that are new are in the worklist.
+            // New instances are in the worklist.
             for id in self.instances.ids() {
                 for at in 0..self.instances[id].values.len() {
                     changed |= self.visit(id, at as u32);
@@ -274,13 +274,13 @@ impl<'a> PointsTo<'a> {
         Rc::clone(self.users.entry(function).or_insert_with(|| Rc::new(Users::of(program.function(function).0))))
     }
 
-    /// A parameter of an instance has become more.
+    /// Handles a parameter whose set has grown.
     fn parameter_changed(&mut self, id: InstanceId, index: usize) {
         let users = self.users(self.instances[id].function);
         self.work.extend(users.of_parameters[index].iter().map(|&at| (id, at)));
     }
 
-    /// Pointers in the initialisers of variables.
+    /// Adds the pointers in the initialisers of variables.
     fn initialise(&mut self) {
         for variable in self.program.variables() {
             let described = self.program.variable_of(variable);
@@ -304,23 +304,23 @@ impl<'a> PointsTo<'a> {
         }
     }
 
-    /// Number of a base.
+    /// Returns the id of a base.
     pub fn base(&mut self, base: Base) -> BaseId {
         let bases = &mut self.bases;
         *self.base_ids.entry(base).or_insert_with_key(|base| bases.push(base.clone()))
     }
 
-    /// Whether it was too much: what is known is not all.
+    /// Returns true if the analysis gave up: the sets are then incomplete.
     pub fn is_given_up(&self) -> bool {
         self.exhausted
     }
 
-    /// Number of a base, if anything leads to it.
+    /// Returns the id of a base, if anything points to it.
     pub fn find_base(&self, base: &Base) -> Option<BaseId> {
         self.base_ids.get(base).copied()
     }
 
-    /// What a base is.
+    /// Returns the base with an id.
     pub fn describe(&self, base: BaseId) -> &Base {
         &self.bases[base]
     }
@@ -360,7 +360,7 @@ impl<'a> PointsTo<'a> {
         id
     }
 
-    /// The instance that a call leads to.
+    /// Returns the instance that a call leads to.
     fn callee(&mut self, caller: InstanceId, at: u32, function: FunctionId) -> InstanceId {
         if let Some(&known) = self.contexts.get(&(caller, at, function)) {
             return known;
@@ -372,7 +372,7 @@ impl<'a> PointsTo<'a> {
                 .find(|(_, other)| other.function == function && other.thread == thread)
                 .map(|(id, _)| id)
         } else {
-            // A function that is called by itself has one instance for all of that.
+            // A recursive function has one instance for all activations.
             std::iter::successors(Some(caller), |id| self.instances[*id].caller.map(|(outer, _)| outer))
                 .find(|id| self.instances[*id].function == function)
         };
@@ -389,7 +389,7 @@ impl<'a> PointsTo<'a> {
         id
     }
 
-    /// The thread that a call creates.
+    /// Returns the thread that a call creates.
     fn created(&mut self, creator: InstanceId, at: u32, function: FunctionId) -> ThreadId {
         let known = self.instances[creator]
             .creates
@@ -426,22 +426,22 @@ impl<'a> PointsTo<'a> {
         id
     }
 
-    /// The code of an instance.
+    /// Returns the code of an instance.
     pub fn code(&self, id: InstanceId) -> &'a Function {
         self.program.function(self.instances[id].function).0
     }
 
-    /// An instruction of an instance.
+    /// Returns an instruction of an instance.
     pub fn instruction(&self, id: InstanceId, at: u32) -> &'a Instruction {
         &self.code(id).instructions[at as usize]
     }
 
-    /// Control flow of an instance.
+    /// Returns the control flow of an instance.
     pub fn blocks_of(&self, id: InstanceId) -> &Blocks {
         &self.blocks[self.instances[id].function]
     }
 
-    /// The function that a thread begins with.
+    /// Returns the entry function of a thread.
     pub fn function_of(&self, thread: ThreadId) -> FunctionId {
         self.instances[self.threads[thread].root].function
     }
@@ -459,7 +459,7 @@ impl<'a> PointsTo<'a> {
         }
     }
 
-    /// What memory can contain, and how much had to be looked at for it.
+    /// Returns the possible contents of memory, and the effort of the look-up.
     fn get(&self, addresses: &Addresses, bytes: u64) -> (Addresses, u64) {
         let (mut content, mut looked_at) = (Addresses::default(), addresses.0.len() as u64);
         for (base, offset) in addresses.iter() {
@@ -476,38 +476,38 @@ impl<'a> PointsTo<'a> {
         (content, looked_at)
     }
 
-    /// Whether a pointer can lead anywhere. To use it is a gap, so nothing needs to be followed through it.
+    /// Returns true if a pointer can point anywhere. Using it is a gap, so nothing needs to be followed through it.
     fn is_anywhere(&self, addresses: &Addresses) -> bool {
         addresses.0.len() > self.most_targets
     }
 
-    /// Who writes pointers to an address.
+    /// Returns the writers of pointers to an address.
     pub fn writers(&self, base: BaseId, offset: Congruence) -> BTreeSet<(InstanceId, u32)> {
         let touched = self.memory.get(&base).into_iter().flat_map(|cells| cells.overlapping(offset, POINTER));
         touched.flat_map(|cell| cell.writers.iter().copied()).collect()
     }
 
-    /// All that the memory of a base leads to.
+    /// Returns everything that the memory of a base points to.
     pub fn contents(&self, base: BaseId) -> impl Iterator<Item = BaseId> + '_ {
         self.memory.get(&base).into_iter().flat_map(Slots::iter).flat_map(|(_, cell)| cell.content.0.keys().copied())
     }
 
-    /// Who calls an instance.
+    /// Returns the callers of an instance.
     pub fn callers(&self, id: InstanceId) -> impl Iterator<Item = InstanceId> + '_ {
         self.instances[id].callers.iter().map(|(caller, _)| *caller)
     }
 
-    /// What an instance returns.
+    /// Returns what an instance returns.
     pub fn result(&self, id: InstanceId) -> &Addresses {
         &self.instances[id].result
     }
 
-    /// What the result of an instruction can point to.
+    /// Returns what the result of an instruction can point to.
     fn values_of(&self, id: InstanceId, at: u32) -> &Addresses {
         &self.instances[id].values[at as usize]
     }
 
-    /// What an operand can point to.
+    /// Returns what an operand can point to.
     pub fn operand(&self, instance: InstanceId, operand: &Operand) -> Addresses {
         let described = &self.instances[instance];
         let module = self.program.function(described.function).1;
@@ -540,7 +540,7 @@ impl<'a> PointsTo<'a> {
         }
     }
 
-    /// Makes sure that the symbols of an operand have bases.
+    /// Creates bases for the symbols of an operand.
     fn declare(&mut self, instance: InstanceId, operand: &Operand) {
         let module = self.program.function(self.instances[instance].function).1;
         let symbols = match operand {
@@ -554,7 +554,7 @@ impl<'a> PointsTo<'a> {
         }
     }
 
-    /// Whether a function is called at most once in this instance, and in one thread only.
+    /// Returns true if a function is called at most once in this instance, and in only one thread.
     pub fn is_once(&self, id: InstanceId) -> bool {
         let instance = &self.instances[id];
         if instance.shared {
@@ -570,13 +570,13 @@ impl<'a> PointsTo<'a> {
         self.is_place_once(from.0, from.1)
     }
 
-    /// Whether an instruction is executed at most once in all of the program's threads.
+    /// Returns true if an instruction is executed at most once in all of the program's threads.
     pub fn is_place_once(&self, id: InstanceId, at: u32) -> bool {
         let function = self.instances[id].function;
         !self.blocks[function].repeats(at) && self.is_once(id)
     }
 
-    /// Whether a base stands for one piece of memory only.
+    /// Returns true if a base stands for only one piece of memory.
     pub fn is_strong(&self, base: BaseId) -> bool {
         match *self.describe(base) {
             Base::Variable(variable) => !self.program.variable_flags(variable).1,
@@ -587,7 +587,7 @@ impl<'a> PointsTo<'a> {
     }
 }
 
-/// Adds to what a pointer can lead to, up to the point where it can lead anywhere; whether that is new.
+/// Adds targets to a pointer, up to the limit at which it can point anywhere; returns true if any is new.
 fn grow(most: usize, unknown: BaseId, known: &mut Addresses, more: &Addresses) -> bool {
     if known.0.len() > most {
         return false;

@@ -1,9 +1,9 @@
-//! Numbers that are used as pointers: they may lead anywhere.
+//! Numbers that are used as pointers: they may point anywhere.
 //!
-//! Where an integer leads is known only as far as it was made of pointers. A number that came from elsewhere (text, a file, a
-//! calculation) leads nowhere by itself; as soon as the program makes a pointer of it, or finds it where it looks for a pointer, it
-//! leads anywhere. That is decided when all pointers have been followed, because only then it is known what is made of pointers; and
-//! then they are followed again.
+//! The targets of an integer are known only as far as it was derived from pointers. A number from elsewhere (text, a
+//! file, a calculation) points nowhere by itself; once the program converts it to a pointer, or loads it where it
+//! expects a pointer, it points anywhere. This is decided after all pointers have been followed, because only then it
+//! is known which values are derived from pointers; then they are followed again.
 
 use super::{InstanceId, POINTER, PointsTo, ProgramPoint};
 use crate::domain::linear::passed;
@@ -12,7 +12,7 @@ use racehunter_ir::{CastOperator, Operand, Operation, Type};
 use rustc_hash::FxHashSet;
 
 impl PointsTo<'_> {
-    /// Finds instructions that make pointers of numbers; whether there are new ones.
+    /// Finds instructions that turn numbers into pointers; returns true if there are new ones.
     pub(super) fn find_numbers(&mut self) -> bool {
         while self.mark_memory() {}
         let mut found: Vec<ProgramPoint> = Vec::new();
@@ -39,7 +39,7 @@ impl PointsTo<'_> {
         self.from_numbers.len() != before
     }
 
-    /// Notes where numbers of the size of a pointer are stored; whether that is new.
+    /// Notes where pointer-sized numbers are stored; returns true if that is new.
     fn mark_memory(&mut self) -> bool {
         let mut changed = false;
         for id in self.instances.ids() {
@@ -62,7 +62,7 @@ impl PointsTo<'_> {
         changed
     }
 
-    /// Whether numbers may be found at an address.
+    /// Returns true if numbers may be found at an address.
     fn has_numbers(&self, id: InstanceId, address: &Operand, bytes: u64) -> bool {
         self.operand(id, address)
             .iter()
@@ -73,7 +73,7 @@ impl PointsTo<'_> {
         self.type_of(id, operand) == Some(Type::Pointer)
     }
 
-    /// The type of a value; none for constants.
+    /// Returns the type of a value; none for constants.
     pub fn type_of(&self, id: InstanceId, operand: &Operand) -> Option<Type> {
         let code = self.code(id);
         match operand {
@@ -83,7 +83,7 @@ impl PointsTo<'_> {
         }
     }
 
-    /// Whether an integer may be a number that is not made of a pointer.
+    /// Returns true if an integer may be a number that is not derived from a pointer.
     fn is_number(&self, id: InstanceId, operand: &Operand) -> bool {
         self.may_be_number(id, operand, &mut FxHashSet::default())
     }
@@ -97,7 +97,7 @@ impl PointsTo<'_> {
                     None => true,
                 };
             }
-            // A constant is no address that anybody could have.
+            // A constant is not an address that the program could have.
             _ => return false,
         };
         if !seen.insert((id, at)) {
@@ -112,7 +112,7 @@ impl PointsTo<'_> {
             }
             (Operation::Cast(CastOperator::Float), _) => true,
             (Operation::Cast(_) | Operation::Freeze, [value]) => self.may_be_number(id, value, seen),
-            // A distance that is added to an address is no address; of two numbers comes a number.
+            // A distance added to an address is not an address; the sum of two numbers is a number.
             (Operation::Binary(_), [left, right]) => {
                 let leads = |operand: &Operand| !self.operand(id, operand).is_empty();
                 match (leads(left), leads(right)) {

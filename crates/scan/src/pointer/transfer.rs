@@ -1,4 +1,4 @@
-//! What each instruction does with pointers.
+//! The effect of each instruction on pointers.
 
 use super::{InstanceId, MAX_STEPS, POINTER, PointsTo, Precision, grow};
 use crate::domain::congruence::Congruence;
@@ -6,7 +6,7 @@ use crate::pointer::address::{Addresses, Base};
 use racehunter_ir::{BinaryOperator, CastOperator, Instruction, Operand, Operation, Type};
 
 impl PointsTo<'_> {
-    /// Looks at an instruction, and has those looked at that use its result; whether that is more than before.
+    /// Visits an instruction, and schedules the users of its result; returns true if the result has grown.
     pub(super) fn visit(&mut self, id: InstanceId, at: u32) -> bool {
         let program = self.program;
         let function = self.instances[id].function;
@@ -16,7 +16,7 @@ impl PointsTo<'_> {
         if self.from_numbers.contains(&(id, at)) {
             value.add(unknown, Congruence::ANY);
         } else if matches!(instruction.ty, Type::Integer(_) | Type::Float(_)) {
-            // A number that comes from anywhere is a number. It leads anywhere when a pointer is made of it.
+            // A number from anywhere is a number. It points anywhere only once it is converted to a pointer.
             value.0.remove(&unknown);
         }
         self.steps += 1 + value.0.len() as u64;
@@ -51,7 +51,7 @@ impl PointsTo<'_> {
         }
     }
 
-    /// What an instruction results in, after it had its effect on memory.
+    /// Returns the result of an instruction, after applying its effect on memory.
     fn value(&mut self, id: InstanceId, at: u32, instruction: &Instruction) -> Addresses {
         for operand in &instruction.operands {
             self.declare(id, operand);
@@ -76,7 +76,7 @@ impl PointsTo<'_> {
             }
             Operation::Store { bytes, .. } => {
                 let (value, address) = (operand(self, 0), operand(self, 1));
-                // A value of several words has its pointers in any of them.
+                // A value of several words may contain pointers in any of them.
                 for word in 0..bytes.div_ceil(POINTER).clamp(1, 64) {
                     self.write(id, at, &address.map(|offset| offset.plus((word * POINTER) as i64)), &value);
                 }
@@ -102,7 +102,7 @@ impl PointsTo<'_> {
                 let mut moved = base.map(|offset| {
                     scales.iter().fold(offset.plus(*constant), |offset, &scale| offset.plus_multiples(scale))
                 });
-                // Addresses can be computed from the distance of others.
+                // Addresses can be computed from the distance between others.
                 for index in 1..instruction.operands.len() {
                     moved.add_all(&operand(self, index).map(|_| Congruence::ANY));
                 }
@@ -132,7 +132,7 @@ impl PointsTo<'_> {
         }
     }
 
-    /// Adds to what an instance returns, for its callers and for those who wait for the thread.
+    /// Adds to the result of an instance, for its callers and for threads that join it.
     pub(super) fn add_result(&mut self, id: InstanceId, value: &Addresses) {
         let unknown = self.base(Base::Unknown);
         let instance = &mut self.instances[id];

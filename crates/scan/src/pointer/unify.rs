@@ -1,4 +1,4 @@
-//! The simpler answers of the backend `alias`.
+//! Merging for the backend `alias`.
 
 use super::PointsTo;
 use super::memory::Slots;
@@ -8,7 +8,7 @@ use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashMap;
 
 impl PointsTo<'_> {
-    /// Takes for one what one pointer can point to.
+    /// Merges all targets of each pointer.
     pub fn unify(&mut self) {
         let mut classes = UnionFind::<u32>::new(self.bases.len());
         let is_memory = |base: &Base| matches!(base, Base::Variable(_) | Base::Local(..) | Base::Heap(..));

@@ -1,7 +1,7 @@
-//! Accesses: every range of shared memory that an instruction touches, with what the solver knows there.
+//! Accesses: every range of shared memory that an instruction touches, with the solver's state there.
 //!
-//! An access is left out only where no other thread can get at the memory: it never escapes, or its thread has just
-//! allocated it. An address that is not known is a gap. Start at [`accesses`].
+//! An access is left out only if no other thread can reach the memory: it never escapes, or its thread has just
+//! allocated it. An unknown address is a gap. Start at [`accesses`].
 
 use super::lifetime::{ended, ends, given_back};
 use super::touch::{Touch, touched, touches};
@@ -23,33 +23,33 @@ use std::collections::BTreeMap;
 /// A range of memory that an instruction touches.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// Where control is.
+    /// The instance.
     pub instance: InstanceId,
     /// The instruction.
     pub at: u32,
     /// The thread.
     pub thread: ThreadId,
-    /// Whether it writes.
+    /// True if it writes.
     pub write: bool,
-    /// Whether it is atomic.
+    /// True if it is atomic.
     pub atomic: bool,
-    /// Where in its base.
+    /// Its offset in the base.
     pub offset: Congruence,
-    /// How many bytes.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// The address as the program has it.
+    /// The address operand.
     pub address: Operand,
-    /// What is known there.
+    /// The solver's state.
     pub state: State,
-    /// The element that it is to, by a number that no other thread has.
+    /// The element that it accesses, by an index that no other thread has.
     pub row: Option<UniqueRow>,
-    /// Distances from its address to locks that are held, and whether others can hold them too.
+    /// Distances from its address to held locks, and whether others can hold them too.
     pub guards: Vec<Distance>,
-    /// Locks that are held by the number of its row.
+    /// Held locks that are identified by its row.
     pub striped_locks: Vec<StripedLock>,
 }
 
-/// Collects the accesses of all threads, by what they touch.
+/// Collects the accesses of all threads, by base.
 pub fn accesses(
     points_to: &PointsTo<'_>,
     solution: &Solution,
@@ -76,7 +76,7 @@ pub fn accesses(
                         state.may_hold.contains(&None) || locks.iter().any(|lock| state.may_hold.contains(lock));
                     *foreign.entry((id, at)).or_insert(true) &= !may_have;
                 }
-                // Which path it is does not matter any more.
+                // The path no longer matters.
                 let mut state = State { constants: MustMap::default(), ..state.clone() };
                 state.cells.retain(|_, value| *value == 0);
                 if !states.iter().rev().take(16).any(|known| known.0 == at && known.1 == state) {
@@ -91,7 +91,7 @@ pub fn accesses(
                     }
                     for (base, offset) in addresses.iter() {
                         match points_to.describe(base) {
-                            // It is said that this is not known; pairs of such accesses would say nothing more.
+                            // The unknown address is already a gap; pairs of such accesses would add nothing.
                             Base::Unknown => {
                                 missing.push((id, at));
                                 continue;
@@ -100,7 +100,7 @@ pub fn accesses(
                             _ if !escaped.contains(&base) => continue,
                             _ => {}
                         }
-                        // What each thread has for itself is followed only as long as no other can get at it.
+                        // Thread-specific memory of a library is followed only until another thread can reach it.
                         if is_own_of_thread(points_to, base) {
                             missing.push((id, at));
                             continue;
@@ -108,7 +108,7 @@ pub fn accesses(
                         if state.owned.contains(&base) && fresh::latest(points_to, id, &address) == Some(base) {
                             continue;
                         }
-                        // The handle of a thread may be written when the thread is already running.
+                        // The handle of a thread may be written after the thread has started.
                         let mut state = state.clone();
                         let created = instance.creates.get(&at).into_iter().flatten().filter(|_| write);
                         for &created in created {
@@ -155,9 +155,9 @@ pub fn accesses(
     found
 }
 
-/// Whether what happens to a variable is decided by the C library too, which reads `stdout` and writes `environ`.
+/// Returns true if the C library also accesses a variable: it reads `stdout` and writes `environ`.
 fn is_of_others(points_to: &PointsTo<'_>, variable: VariableId, is_written: bool) -> bool {
-    /// What only the program writes.
+    /// Variables that only the program writes.
     const READ: [&str; 3] = ["stdin", "stdout", "stderr"];
     const WRITTEN: [&str; 19] = [
         "environ",
@@ -187,7 +187,7 @@ fn is_of_others(points_to: &PointsTo<'_>, variable: VariableId, is_written: bool
     is_elsewhere && (is_named(&WRITTEN) || is_written && is_named(&READ))
 }
 
-/// Whether memory is what a function of a library keeps for each thread.
+/// Returns true for memory that a library function keeps for each thread.
 fn is_own_of_thread(points_to: &PointsTo<'_>, base: BaseId) -> bool {
     let Base::Heap(id, at) = *points_to.describe(base) else { return false };
     let mut names = points_to.instances[id].outside.get(&at).into_iter().flatten();

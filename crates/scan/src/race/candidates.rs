@@ -1,6 +1,6 @@
-//! Candidates: pairs of accesses that nothing keeps apart, neither locks nor threads nor an order.
+//! Candidates: pairs of accesses that nothing excludes, neither locks nor threads nor an order.
 //!
-//! A pair is dropped only by a rule that proves that its accesses cannot be a race; [`candidates`] lists the rules, the
+//! A pair is dropped only by a rule that proves that its accesses cannot race; [`candidates`] lists the rules, the
 //! cheapest first. A program without candidates and without gaps has no data race.
 
 use super::access::Access;
@@ -17,49 +17,49 @@ use crate::threads::parallel::ThreadTree;
 use racehunter_ir::Operand;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Two accesses that may be a race.
+/// Two accesses that may race.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
-    /// What they touch.
+    /// The memory that they touch.
     pub base: BaseId,
     /// One.
     pub first: &'a Access,
     /// The other.
     pub second: &'a Access,
-    /// Whether nothing that is known speaks against it.
+    /// True if nothing known speaks against it.
     pub sure: bool,
 }
 
-/// Memory that two accesses have in common: a base, and where in it either of them is.
+/// Memory that two accesses share: a base, and the offset of each access.
 pub type CommonMemory = (BaseId, Congruence, Congruence);
 
 impl Candidate<'_> {
-    /// What both touch.
+    /// Returns what both touch.
     pub fn common(&self) -> CommonMemory {
         let (one, other) = (self.first.offset, self.second.offset);
         (self.base, one.min(other), one.max(other))
     }
 }
 
-/// Pairs that nothing keeps apart.
+/// Pairs that nothing excludes.
 #[derive(Debug, Default)]
 pub struct Candidates<'a> {
-    /// The most convincing ones first.
+    /// The most convincing ones, in order.
     pub best: Vec<Candidate<'a>>,
-    /// How many there are, up to a limit.
+    /// Their number, up to a limit.
     pub total: usize,
-    /// How many of them are about the same memory.
+    /// The number of pairs on the same memory.
     pub alike: FxHashMap<CommonMemory, usize>,
 }
 
-/// Pairs that are kept; a report with more is of no use.
+/// Maximum number of pairs to keep; a longer report would be useless.
 const MOST_KEPT: usize = 2000;
-/// Pairs that are looked for: a program with more is far from being proved.
+/// Maximum number of pairs to look for: a program with more is far from a proof.
 const MOST_FOUND: usize = 1_000_000;
-/// The same for one piece of memory, so that others have their turn.
+/// The same for one piece of memory, so that others are considered too.
 const MOST_OF_ONE: usize = 20_000;
 
-/// Finds all pairs that nothing keeps apart.
+/// Finds all pairs that nothing excludes.
 pub fn candidates<'a>(
     points_to: &PointsTo<'_>,
     tree: &ThreadTree,
@@ -78,7 +78,7 @@ pub fn candidates<'a>(
             continue;
         }
         let list = &accesses[&base];
-        // The same instruction in other instances is the same to the user.
+        // Users do not distinguish instances of an instruction.
         let mut told: FxHashSet<_> = FxHashSet::default();
         'base: for (index, first) in list.iter().enumerate() {
             for second in &list[index..] {
@@ -123,7 +123,8 @@ pub fn candidates<'a>(
 }
 
 impl Candidates<'_> {
-    /// Puts the most convincing first. Of more than are kept, the best one of each piece of memory comes before all others.
+    /// Sorts the most convincing pairs first. If there are too many, the best one of each piece of memory comes before
+    /// all others.
     fn choose(&mut self, points_to: &PointsTo<'_>) {
         rank(points_to, &mut self.best);
         if self.best.len() > MOST_KEPT {
@@ -138,9 +139,9 @@ impl Candidates<'_> {
     }
 }
 
-/// Whether a pair that may be a race must be one, as far as can be seen: it is one piece of memory, nothing else is touched
-/// there, no lock may be held at both, and both threads surely are there. Values that decide whether control comes there at all
-/// are not looked at, so even this is only suspected.
+/// Returns true if a possible race must be one, as far as the analysis can tell: it is one piece of memory, nothing
+/// else is touched there, no lock may be held at both, and both threads definitely exist. Values that decide whether
+/// control reaches the accesses are not considered, so even this is only a suspicion.
 fn is_sure(points_to: &PointsTo<'_>, tree: &ThreadTree, base: BaseId, first: &Access, second: &Access) -> bool {
     let is_exact = |access: &Access| {
         let addresses = points_to.operand(access.instance, &access.address);
@@ -153,7 +154,8 @@ fn is_sure(points_to: &PointsTo<'_>, tree: &ThreadTree, base: BaseId, first: &Ac
         && tree.must_happen_in_parallel((first.thread, &first.state), (second.thread, &second.state))
 }
 
-/// Whether both accesses are to what threads have for themselves: two members of a thread group, or one and its creator.
+/// Returns true if both accesses are to memory that threads have for themselves: two members of a thread group, or a
+/// member and its creator.
 fn is_own(points_to: &PointsTo<'_>, groups: &ThreadGroups, first: &Access, second: &Access) -> bool {
     let (one, other) = (&first.address, &second.address);
     let (left, right) = if first.thread == second.thread {

@@ -1,4 +1,4 @@
-//! Candidates as a report has them: names of memory, locks and functions, call stacks, places in the source.
+//! Candidates in the form of a report: names of memory, locks and functions, call stacks, places in the source.
 
 use super::access::Access;
 use super::candidates::{Candidate, Candidates, CommonMemory};
@@ -10,7 +10,7 @@ use crate::report::{Pair, Side};
 use racehunter_ir::{InstructionId, Operand, Operation};
 use rustc_hash::FxHashMap;
 
-/// The pairs of a report, in the order of the candidates.
+/// Returns the pairs of a report, in the order of the candidates.
 pub fn pairs(points_to: &PointsTo<'_>, found: &Candidates<'_>) -> Vec<Pair> {
     let mut numbers: FxHashMap<CommonMemory, usize> = FxHashMap::default();
     let mut all = Vec::new();
@@ -75,7 +75,8 @@ fn side(points_to: &PointsTo<'_>, access: &Access) -> Side {
     }
 }
 
-/// Whether executions see an access as what it is: not what libraries do, nor the end of memory.
+/// Returns true if executions show an access as it is: it is not made by a library, and does not end the lifetime of
+/// memory.
 fn is_instruction(points_to: &PointsTo<'_>, access: &Access) -> bool {
     let instance = &points_to.instances[access.instance];
     let code = points_to.program.function(instance.function).0;
@@ -88,7 +89,7 @@ fn is_instruction(points_to: &PointsTo<'_>, access: &Access) -> bool {
     is_access || is_copy
 }
 
-/// How to speak of a base.
+/// Returns a name for a base.
 fn name(points_to: &PointsTo<'_>, base: &Base) -> String {
     let place = |id: InstanceId, at: u32| points_to.program.place(points_to.instances[id].function, at);
     match base {

@@ -4,7 +4,7 @@ use crate::pointer::{PointsTo, ThreadId};
 use crate::program::SourceLocation;
 use crate::race::access::Access;
 
-/// Says why. It is known already that they may.
+/// Returns the reason. The caller has established that they may.
 pub fn why(points_to: &PointsTo<'_>, first: &Access, second: &Access) -> String {
     let name = |thread: ThreadId| points_to.program.function_name(points_to.function_of(thread)).to_owned();
     if first.thread == second.thread {
@@ -31,13 +31,13 @@ pub fn why(points_to: &PointsTo<'_>, first: &Access, second: &Access) -> String 
     format!("{} and {} may both be running", at(first.thread), at(second.thread))
 }
 
-/// Where a thread is created.
+/// Returns where a thread is created.
 fn creation(points_to: &PointsTo<'_>, thread: ThreadId) -> Option<SourceLocation> {
     let (instance, at) = points_to.threads[thread].creator?;
     Some(points_to.program.place(points_to.instances[instance].function, at))
 }
 
-/// The threads that a thread descends from, its creator first.
+/// Returns the threads that a thread descends from, its creator first.
 fn ancestors(points_to: &PointsTo<'_>, thread: ThreadId) -> Vec<ThreadId> {
     let parent = |thread: &ThreadId| {
         let (instance, _) = points_to.threads[*thread].creator?;

@@ -1,10 +1,10 @@
-//! Formats of `printf` and its relatives: whether one of them writes to its arguments.
+//! Formats of `printf` and related functions: whether one of them writes to its arguments.
 
 use crate::pointer::address::Base;
 use crate::pointer::{InstanceId, PointsTo};
 use racehunter_ir::{Operand, SymbolKind};
 
-/// Whether a format may contain `%n`, which writes. It does not if it is a constant text whose characters are known.
+/// Returns true if a format may contain `%n`, which writes. It cannot if it is a constant text with known characters.
 pub fn may_count(points_to: &PointsTo<'_>, id: InstanceId, format: &Operand) -> bool {
     let addresses = points_to.operand(id, format);
     addresses.is_empty()
@@ -14,13 +14,13 @@ pub fn may_count(points_to: &PointsTo<'_>, id: InstanceId, format: &Operand) -> 
             let SymbolKind::Variable { constant: true, defined: true, numbers: Some(numbers), .. } = kind else {
                 return true;
             };
-            // Wherever in the text it begins.
+            // It may start anywhere in the text.
             let begin = offset.only().unwrap_or(0);
             let mut text: Vec<(u64, u8)> = Vec::new();
             for number in numbers {
                 match u8::try_from(number.value) {
                     Ok(letter) if number.bytes == 1 => text.push((number.at, letter)),
-                    // Letters that are not of ASCII are negative, and no part of a conversion.
+                    // Characters outside ASCII are negative, and not part of a conversion.
                     _ if number.bytes == 1 => text.push((number.at, 0x80)),
                     _ => return true,
                 }
@@ -31,7 +31,8 @@ pub fn may_count(points_to: &PointsTo<'_>, id: InstanceId, format: &Operand) -> 
         })
 }
 
-/// Whether a text has a conversion that writes. What is between `%` and the letter that ends a conversion are digits and signs.
+/// Returns true if a text has a conversion that writes. Digits and signs may stand between `%` and the letter of a
+/// conversion.
 fn counts(text: impl Iterator<Item = u8>) -> bool {
     let mut is_inside = false;
     for letter in text {

@@ -1,4 +1,5 @@
-//! Ends of lifetimes: locals end with their blocks and functions, which counts as a write to them; and locks that are released.
+//! Ends of lifetimes: locals end with their blocks and functions, which counts as a write to them. Also locks that are
+//! released.
 
 use crate::locks::summary::{self, LockBase};
 use crate::models::Model;
@@ -7,25 +8,25 @@ use crate::race::touch::{ALL, Touch};
 use racehunter_ir::{Instruction, InstructionId, Operand, Operation};
 use std::collections::BTreeSet;
 
-/// Whether a function is over with an instruction.
+/// Returns true if an instruction ends its function.
 pub fn ends(operation: &Operation) -> bool {
     matches!(operation, Operation::Return | Operation::Resume)
 }
 
-/// What the compiler calls when the block of a local is over.
+/// The intrinsic at the end of a local's block.
 const END_OF_BLOCK: &str = "llvm.lifetime.end";
 
-/// What it calls when the block of arrays of variable length is over.
+/// The intrinsic at the end of a block with variable-length arrays.
 const END_OF_ARRAYS: &str = "llvm.stackrestore";
 
-/// The locals of functions that are over: somebody else will use their memory. As with `free` that is a write. A call that ends the
-/// thread ends all functions that have not returned yet.
+/// Returns the locals of functions that end: their memory will be reused. As with `free`, that is a write. A call that
+/// ends the thread ends all functions that have not returned yet.
 pub(crate) fn ended(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
     let code = points_to.code(id);
     let outside = points_to.instances[id].outside.get(&at);
     let leaves = outside.into_iter().flatten().any(|name| points_to.models.of(name) == Some(Model::Leave));
     if outside.into_iter().flatten().any(|name| name.starts_with(END_OF_ARRAYS)) {
-        // Arrays of variable length have no mark of their own.
+        // Variable-length arrays have no separate mark.
         let is_array = |instruction: &Instruction| {
             matches!(instruction.operation, Operation::Local { .. })
                 && !matches!(instruction.operands.first(), Some(Operand::Integer(_)))
@@ -34,13 +35,14 @@ pub(crate) fn ended(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<To
         let touch = |(local, _): (u32, &Instruction)| {
             let address = Operand::Instruction(InstructionId(local));
             let addresses = points_to.operand(id, &address);
-            // Control may not have come to the array; then there is nothing to end, and its address is not that of another one.
+            // Control may not have reached the array; then there is nothing to end, and its address is not that of
+            // another one.
             Touch { addresses, address: Operand::Undefined, bytes: ALL, write: true, atomic: false }
         };
         return arrays.map(touch).collect();
     }
     if outside.into_iter().flatten().any(|name| name.starts_with(END_OF_BLOCK)) {
-        // The block of a local is over; the next block may have the same memory.
+        // The block of a local has ended; the next block may reuse its memory.
         let local = code.instructions[at as usize].operands.iter().skip(1).next_back().cloned();
         let touch = |address: Operand| {
             let addresses = points_to.operand(id, &address);
@@ -62,7 +64,7 @@ pub(crate) fn ended(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<To
         for (local, instruction) in (0..).zip(&code.instructions) {
             if matches!(instruction.operation, Operation::Local { .. }) {
                 let addresses = points_to.operand(id, &Operand::Instruction(InstructionId(local)));
-                // The address as others have it: names of values are those of the function that is left.
+                // The address as seen from elsewhere: value names belong to the function that ends.
                 let address = Operand::Instruction(InstructionId(local));
                 let address = if leaves { Operand::Undefined } else { address };
                 touches.push(Touch { addresses, address, bytes: ALL, write: true, atomic: false });
@@ -72,7 +74,7 @@ pub(crate) fn ended(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<To
     touches
 }
 
-/// The locks that a call gives back, if only the thread that has them may do that, and it is known which they are.
+/// Returns the locks that a call releases, if only the holding thread may do that, and the locks are known.
 pub fn given_back(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Option<BTreeSet<LockBase>> {
     let instance = &points_to.instances[id];
     let mut names = instance.outside.get(&at)?.iter();

@@ -1,7 +1,7 @@
 //! Races: from accesses to candidates, the most convincing first.
 //!
-//! [`access`] collects what threads touch ([`touch`], [`lifetime`]), [`candidates`] drops pairs that something keeps apart, [`ranking`] orders the
-//! rest, and [`description`] and [`explanation`] say what they are.
+//! [`access`] collects what threads touch ([`touch`], [`lifetime`]), [`candidates`] drops pairs that something
+//! excludes, [`ranking`] sorts the rest, and [`description`] and [`explanation`] put them into words.
 //!
 //! Start at [`candidates::candidates`].
 

@@ -6,41 +6,41 @@ use crate::pointer::{InstanceId, PointsTo};
 use crate::race::access::Access;
 use crate::race::candidates::Candidate;
 
-/// What speaks against a candidate, the weightiest first. The least comes first.
+/// What speaks against a candidate, the most important first. Candidates with the least doubt come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Doubt {
-    /// It is not known what memory is touched.
+    /// The memory is unknown.
     nowhere: bool,
-    /// Something speaks against it: memory that is not one piece, a lock that may be held, a thread that may not be there.
+    /// Something speaks against it: several pieces of memory, a lock that may be held, a thread that may not exist.
     unsure: bool,
     /// One lock may be held at both.
     guarded: bool,
-    /// It is a local variable, and both are threads of one place: each call of its function has one of its own.
+    /// It is a local variable of threads created at one place: each call of its function has its own.
     local: bool,
-    /// How many of the accesses are to memory that may be elsewhere: any element of an array, any node of a list.
+    /// How many of the accesses have an inexact address: any element of an array, any node of a list.
     vague: u8,
-    /// One of them is atomic: its author has thought of other threads.
+    /// One of them is atomic, so its author has considered other threads.
     atomic: bool,
-    /// How the locks look.
+    /// The locks of both.
     locks: Locks,
     /// Only one of them writes.
     one_reads: bool,
-    /// Calls from the beginning of the threads: what is near to it is easier to see.
+    /// Number of calls from the start of the threads: short stacks are easier to understand.
     depth: usize,
 }
 
 /// The locks of both accesses, the most suspicious first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Locks {
-    /// One is locked and the other is not: somebody thought that there has to be a lock.
+    /// One access is locked and the other is not: somebody thought that a lock is needed.
     OneSided,
-    /// There are none.
+    /// Neither is locked.
     None,
-    /// Different ones; what they have in common may just not be known.
+    /// They hold different locks; a common one may just be unknown.
     Different,
 }
 
-/// Puts the most convincing first; what is equally so stays in the order of the code.
+/// Sorts the most convincing candidates first; equal ones stay in the order of the code.
 pub fn rank(points_to: &PointsTo<'_>, candidates: &mut [Candidate<'_>]) {
     candidates.sort_by_cached_key(|candidate| doubt(points_to, candidate));
 }

@@ -1,4 +1,5 @@
-//! The memory that one instruction touches: loads and stores, and what functions outside of the program do to their arguments.
+//! The memory that one instruction touches: loads and stores, and the effect of functions outside the program on their
+//! arguments.
 //!
 //! Start at [`touched`].
 
@@ -19,10 +20,10 @@ pub(crate) struct Touch {
     pub(crate) atomic: bool,
 }
 
-/// As many bytes as there may be.
+/// An unlimited number of bytes.
 pub(crate) const ALL: u64 = 1 << 40;
 
-/// Whether an instruction can touch memory.
+/// Returns true if an instruction can touch memory.
 pub(crate) fn touches(operation: &Operation) -> bool {
     matches!(
         operation,
@@ -35,7 +36,7 @@ pub(crate) fn touches(operation: &Operation) -> bool {
     )
 }
 
-/// All memory that an instruction touches.
+/// Returns all memory that an instruction touches.
 pub(crate) fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
     let instance = &points_to.instances[id];
     let instruction = &points_to.program.function(instance.function).0.instructions[at as usize];
@@ -51,7 +52,7 @@ pub(crate) fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<
         }
         Operation::Call | Operation::Invoke { .. } => {
             let mut all = Vec::new();
-            // The call copies what some of its arguments point to; which ones is not said.
+            // The call copies the memory behind some of its arguments; which ones is unknown.
             let copies = |callee: &InstanceId| points_to.gets_copies(*callee);
             if instance.callees.get(&at).into_iter().flatten().any(copies) {
                 let arguments = (1..instruction.operands.len()).map(|index| touch(index, ALL, false, false));
@@ -67,16 +68,17 @@ pub(crate) fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<
     }
 }
 
-/// The memory of a lock, a semaphore or the like. Operations on it are atomic with respect to each other, and race with any other access.
+/// The memory of a synchronisation object. Operations on it are atomic with respect to each other, and race with any
+/// other access.
 const OBJECT: u64 = 1;
 
-/// What a function outside of the program touches.
+/// Collects what a function outside the program touches.
 fn touched_outside(points_to: &PointsTo<'_>, id: InstanceId, call: &Instruction, model: &Model, all: &mut Vec<Touch>) {
     let arguments = call.operands.len().saturating_sub(1);
     let mut add = |index: usize, bytes: u64, write: bool, atomic: bool| {
         let Some(address) = call.operands.get(index + 1).filter(|_| index < arguments) else { return };
         let addresses = points_to.operand(id, address);
-        // A null pointer is no memory, and neither is a number; a pointer that leads nowhere is one that was not followed.
+        // Neither a null pointer nor a number is memory; any other pointer without targets was not followed.
         if !addresses.is_empty() || !is_nothing(points_to, id, address) {
             all.push(Touch { addresses, address: address.clone(), bytes, write, atomic });
         }
@@ -145,7 +147,7 @@ fn touched_outside(points_to: &PointsTo<'_>, id: InstanceId, call: &Instruction,
     }
 }
 
-/// Whether a value that leads nowhere does so because it is null, or a number.
+/// Returns true if a value without targets is null or a number.
 fn is_nothing(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> bool {
     let mut seen = BTreeSet::new();
     let mut work = vec![operand.clone()];
@@ -156,7 +158,7 @@ fn is_nothing(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> bo
                 Some(Type::Integer(_) | Type::Float(_)) => continue,
                 _ => return false,
             },
-            // Whatever happens to be there.
+            // Undefined values may be anything.
             Operand::Undefined => return false,
             _ => continue,
         };
@@ -175,7 +177,7 @@ fn is_nothing(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> bo
     true
 }
 
-/// What the variable arguments of a list point to.
+/// Returns what the variable arguments in a list point to.
 fn listed(points_to: &PointsTo<'_>, list: &Addresses) -> Addresses {
     let mut found = Addresses::default();
     for (list, _) in list.iter() {

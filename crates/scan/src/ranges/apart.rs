@@ -1,4 +1,4 @@
-//! Which bytes of a base accesses can touch, and whether they have any in common.
+//! Which bytes of a base accesses can touch, and whether they overlap.
 
 use super::Ranges;
 use super::bits;
@@ -10,7 +10,7 @@ use crate::race::access::Access;
 use racehunter_ir::{BinaryOperator, CastOperator, Operand, Operation};
 
 impl Ranges<'_, '_> {
-    /// How far from the beginning of a base an address is.
+    /// Returns the offset of an address from the start of a base.
     fn reach(&self, id: InstanceId, block: u32, address: &Operand, base: BaseId) -> Option<Affine> {
         let span = self.span(self.thread(id));
         let code = self.code(id);
@@ -21,7 +21,7 @@ impl Ranges<'_, '_> {
                     let mut sum = self.reach(id, block, &instruction.operands[0], base)?;
                     sum = sum.compute(BinaryOperator::Add, Affine::exact(*constant), span, 64);
                     for (&scale, index) in scales.iter().zip(&instruction.operands[1..]) {
-                        // An index may be made of addresses itself.
+                        // An index may itself be computed from addresses.
                         let is_number = self.type_of(id, index).is_none_or(|ty| bits(ty).is_some());
                         if !is_number || self.points_to.operand(id, index).0.contains_key(&base) {
                             return None;
@@ -65,7 +65,7 @@ impl Ranges<'_, '_> {
         self.points_to.blocks[function].block_of[access.at as usize]
     }
 
-    /// Whether two accesses to a base have no byte in common, or one of them never happens.
+    /// Returns true if two accesses to a base are disjoint, or one of them never happens.
     pub fn are_apart(&self, base: BaseId, first: &Access, second: &Access) -> bool {
         let is_dead = |access: &Access| self.is_dead(access.instance, self.block_of(access));
         if is_dead(first) || is_dead(second) {
@@ -77,7 +77,7 @@ impl Ranges<'_, '_> {
         if left.is_apart(first.bytes, right, second.bytes) {
             return true;
         }
-        // Two threads of a kind, each with its own number: how far apart are the shares of neighbours?
+        // Two members of a group, each with its own number: how far apart are the shares of neighbours?
         let Some((_, step)) = self.numbers.get(&first.thread).filter(|_| first.thread == second.thread) else {
             return false;
         };

@@ -1,8 +1,8 @@
-//! What members of a thread group find in the structures that they are given, one element of an array each: bounds of their share, as
-//! multiples of their number.
+//! The structures that members of a thread group are given, one array element each: bounds of their share, as multiples
+//! of their number.
 //!
-//! The loop stores to a field of the structure of an iteration before it creates the thread of that iteration. If nothing else stores
-//! there, that is what the thread finds, and it is computed from the number of the iteration like any other value.
+//! The loop stores to a field of an iteration's structure before it creates the thread of that iteration. If nothing
+//! else stores there, the thread finds that value, which is computed from the number of the iteration like any other.
 
 use super::{Ranges, bits};
 use crate::domain::affine::Affine;
@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 /// For each thread: an offset from its argument, and the number of bytes there.
 pub type Fields = FxHashMap<(ThreadId, i64, u64), Affine>;
 
-/// How deep expressions are looked into.
+/// Maximum depth of expressions.
 const DEPTH: u32 = 12;
 
 impl Ranges<'_, '_> {
@@ -53,7 +53,7 @@ impl Ranges<'_, '_> {
         }
     }
 
-    /// A value of the round, in terms of the number of the round.
+    /// Returns a value of an iteration, in terms of the iteration's number.
     fn in_terms_of(
         &self,
         id: InstanceId,
@@ -66,7 +66,7 @@ impl Ranges<'_, '_> {
         if value == number {
             return Some(Affine::OWN);
         }
-        // Whatever else it is made of is one of these, in any round.
+        // All other parts have one of these values, in any iteration.
         let flat = || self.at(id, block, value).map(|value| Affine::of(value.flat(self.span(self.thread(id)))));
         let (Operand::Instruction(at), Some(depth)) = (value, depth.checked_sub(1)) else { return flat() };
         let instruction = self.instruction(id, at.0);
@@ -83,7 +83,7 @@ impl Ranges<'_, '_> {
         }
     }
 
-    /// What a thread of a loop finds at an address, if that is a field of the structure that it was given.
+    /// Returns what a thread of a loop finds at an address, if that is a field of the structure it was given.
     pub(super) fn field(&self, id: InstanceId, address: &Operand, bytes: u64) -> Option<Affine> {
         if self.fields.is_empty() {
             return None;
@@ -92,7 +92,7 @@ impl Ranges<'_, '_> {
         let sum = linear(self.points_to, id, address);
         let root = self.points_to.threads[thread].root;
         let is_given = sum.root == (root, Operand::Parameter(0)) && sum.terms.is_empty();
-        // A function that begins a thread and is also called has other arguments, too.
+        // A thread's entry function that is also called directly has other arguments too.
         let is_only = !self.points_to.instances[root].shared;
         self.fields.get(&(thread, sum.constant, bytes)).copied().filter(|_| is_given && is_only)
     }

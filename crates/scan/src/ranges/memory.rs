@@ -1,4 +1,4 @@
-//! Places in memory whose numbers are followed without regard to the order of instructions: each write is a store of all of it.
+//! Memory whose numbers are tracked without regard to the order of instructions: each write stores to all of it.
 
 use crate::domain::congruence::Congruence;
 use crate::index::IndexVec;
@@ -15,25 +15,25 @@ use crate::cfg::conditions::Conditions;
 use crate::domain::affine::Affine;
 use crate::domain::interval::Interval;
 
-/// A base, an offset in it, and how many bytes.
+/// A base, an offset in it, and a number of bytes.
 pub type MemoryRange = (BaseId, i64, u64);
 
 /// An instruction that writes.
 struct Write {
     offset: Congruence,
     bytes: u64,
-    /// A store that leads nowhere else.
+    /// The store, if it can only write here.
     store: Option<(InstanceId, u32)>,
     is_store: bool,
     by: (InstanceId, u32),
 }
 
-/// Who writes where.
+/// All writes, by base.
 #[derive(Default)]
 pub struct Writes(FxHashMap<BaseId, Vec<Write>>);
 
 impl Writes {
-    /// Finds all that is written in a program.
+    /// Collects all writes of a program.
     pub fn of(points_to: &PointsTo<'_>) -> Self {
         let mut found = Self::default();
         for id in points_to.instances.ids() {
@@ -43,7 +43,7 @@ impl Writes {
                     instruction.operation,
                     Operation::Store { .. } | Operation::Update { .. } | Operation::CompareExchange { .. }
                 );
-                // Memory that was released has no values.
+                // Freed memory has no values.
                 if is_release(points_to, id, at as u32) {
                     continue;
                 }
@@ -62,7 +62,7 @@ impl Writes {
         found
     }
 
-    /// Instructions of an instance, and how many bytes they write, where nothing else writes in a base.
+    /// Returns the stores of an instance to a base and their sizes, if nothing else writes to the base.
     pub fn only_stores(&self, base: BaseId, id: InstanceId) -> Vec<(u32, u64)> {
         let all = self.0.get(&base).map(Vec::as_slice).unwrap_or_default();
         let is_only = |write: &&Write| {
@@ -72,7 +72,7 @@ impl Writes {
         all.iter().filter(is_only).map(|write| (write.by.1, write.bytes)).collect()
     }
 
-    /// Whether all who write to a place write all of it, by instructions.
+    /// Returns true if all writers of a range are instructions that write all of it.
     pub fn is_place(&self, (base, at, bytes): MemoryRange) -> bool {
         let mut writes = self.0.get(&base).into_iter().flatten();
         writes.all(|write| {
@@ -81,7 +81,8 @@ impl Writes {
         })
     }
 
-    /// The value of a range before the first write, as a reader finds it; nothing if it surely was written before.
+    /// Returns the value of a range before the first write, as a reader finds it; nothing if it was definitely written
+    /// before.
     pub fn first(
         &self,
         points_to: &PointsTo<'_>,
@@ -100,8 +101,8 @@ impl Writes {
         }
     }
 
-    /// Whether a store to a place was surely executed before control came to a reader: by the same function, by one that waits
-    /// for it to return, or before its thread was created.
+    /// Returns true if a store to a range must have been executed before control reaches a reader: by the same
+    /// function, by one that waits for it to return, or before its thread was created.
     fn is_set(
         &self,
         points_to: &PointsTo<'_>,
@@ -115,7 +116,7 @@ impl Writes {
             .filter_map(|write| write.store)
             .collect();
         let mut place = Some(reader);
-        // No chain of calls and threads is longer than there are instances.
+        // No chain of calls and threads is longer than the number of instances.
         for _ in 0..points_to.instances.len() {
             let Some((id, at)) = place else { return false };
             let instance = &points_to.instances[id];
@@ -138,7 +139,7 @@ impl Writes {
     }
 }
 
-/// Whether an instruction does nothing but give memory back.
+/// Returns true if an instruction only frees memory.
 fn is_release(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> bool {
     let instance = &points_to.instances[id];
     let mut names = instance.outside.get(&at).into_iter().flatten().peekable();
@@ -147,19 +148,19 @@ fn is_release(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> bool {
         && names.all(|name| matches!(points_to.models.of(name), Some(Model::Release(_))))
 }
 
-/// A number as memory keeps it: without regard to whose it is.
+/// Returns a number as memory stores it: independent of the thread.
 pub fn kept(number: Affine, span: Interval) -> Affine {
     Affine::of(number.flat(span))
 }
 
-/// Places in memory that surely have a value when they are read.
+/// Memory that definitely has a value when it is read.
 pub struct Initialised {
     writes: Writes,
     conditions: IndexVec<FunctionId, Conditions>,
 }
 
 impl Initialised {
-    /// Finds out who writes where.
+    /// Collects all writes.
     pub fn of(points_to: &PointsTo<'_>) -> Self {
         let program = points_to.program;
         let conditions = program
@@ -168,7 +169,7 @@ impl Initialised {
         Self { writes: Writes::of(points_to), conditions: conditions.collect() }
     }
 
-    /// Whether a place surely was stored to, as a whole, before it is read there.
+    /// Returns true if a range was definitely stored to, as a whole, before it is read there.
     pub fn is_set(&self, points_to: &PointsTo<'_>, place: MemoryRange, reader: (InstanceId, u32)) -> bool {
         self.writes.is_set(points_to, &self.conditions, place, reader)
     }

@@ -1,11 +1,11 @@
 //! Value ranges: intervals for values, parameters and memory, with widening and narrowing.
 //!
-//! For each value of each instance there is one range, which holds whenever the value is made. At a block it is narrowed by
-//! the conditions that hold there ([`crate::cfg::conditions`]). Ranges grow until they hold for everything that the
-//! instructions do. A bound that keeps moving is widened to the next constant of the program; afterwards all ranges are computed again
-//! from what they have become (narrowing), which makes them smaller where a loop has an end.
+//! Each value of each instance has one range, which holds whenever the value is computed. At a block it is narrowed by
+//! the conditions that hold there ([`crate::cfg::conditions`]). Ranges grow until they cover everything that the
+//! instructions do. A bound that keeps moving is widened to the next constant of the program. Afterwards all ranges are
+//! recomputed from the result (narrowing), which makes them smaller where a loop is bounded.
 //!
-//! Members of a thread group are told apart by a number; what they compute from it is kept as a multiple of it
+//! A number distinguishes the members of a thread group; values that they compute from it are kept as multiples of it
 //! ([`crate::domain::affine`]). Start at [`Ranges::of`].
 
 mod apart;
@@ -31,20 +31,20 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
 
-/// Instructions that are looked at before that is given up.
+/// Maximum number of instruction visits before the analysis gives up.
 const MOST_STEPS: u64 = 8_000_000;
-/// Instructions of a program that is looked at at all.
+/// Maximum size of a program in instructions.
 const MOST_INSTRUCTIONS: usize = 200_000;
-/// Times that a range may grow by what it needs; then it grows in leaps.
+/// Number of exact growth steps before a range is widened.
 const WIDENING_DELAY: u8 = 3;
-/// Bounds that ranges stop at, besides the constants of the program.
+/// Thresholds for widening, besides the constants of the program.
 const THRESHOLDS: [i64; 5] = [0, 1 << 8, 1 << 16, 1 << 24, 1 << 28];
-/// Constants of the program that are taken for bounds.
+/// Maximum number of the program's constants that are thresholds.
 const MOST_THRESHOLDS: usize = 400;
-/// Times that ranges are computed again.
+/// Number of narrowing passes.
 const NARROWINGS: usize = 2;
 
-/// What flows from one function to another.
+/// Ranges that flow from one function to another.
 #[derive(Clone, Default)]
 struct Shared {
     parameters: IndexVec<InstanceId, Vec<Option<Affine>>>,
@@ -52,31 +52,31 @@ struct Shared {
     memory: FxHashMap<MemoryRange, Affine>,
 }
 
-/// What is known of all numbers.
+/// The ranges of all numbers.
 pub struct Ranges<'a, 'p> {
     points_to: &'a PointsTo<'p>,
     conditions: IndexVec<FunctionId, Conditions>,
     writes: Writes,
     thresholds: Vec<i64>,
-    /// Of each thread, the number that tells it from others of its kind, and how far these are apart.
+    /// For each thread, the number that distinguishes it from others of its group, and the distance between these.
     numbers: FxHashMap<ThreadId, (Interval, u64)>,
-    /// Those of them that are given the number itself.
+    /// Threads that are given the number itself.
     given: FxHashSet<ThreadId>,
-    /// What the others find in the structures that they are given.
+    /// What the other threads find in the structures they are given.
     fields: Fields,
     values: IndexVec<InstanceId, Vec<Option<Affine>>>,
     growth: FxHashMap<Spot, u8>,
     shared: Shared,
-    /// What is being computed again.
+    /// Ranges that are being recomputed.
     next: Option<Shared>,
     readers: FxHashMap<BaseId, BTreeSet<InstanceId>>,
     work: BTreeSet<InstanceId>,
     steps: u64,
-    /// What was asked for: where accesses are in a base.
+    /// Cached offsets of accesses in a base.
     reaches: RefCell<FxHashMap<Reach, Option<Affine>>>,
 }
 
-/// Ranges that are found when somebody asks for them: most programs do not need them.
+/// Ranges that are computed on demand: most programs do not need them.
 pub struct LazyRanges<'a, 'p> {
     points_to: &'a PointsTo<'p>,
     groups: &'a ThreadGroups,
@@ -84,12 +84,12 @@ pub struct LazyRanges<'a, 'p> {
 }
 
 impl<'a, 'p> LazyRanges<'a, 'p> {
-    /// None are found yet.
+    /// Creates them without computing anything.
     pub fn new(points_to: &'a PointsTo<'p>, groups: &'a ThreadGroups) -> Self {
         Self { points_to, groups, found: OnceCell::new() }
     }
 
-    /// The ranges, unless the program is too large.
+    /// Returns the ranges, unless the program is too large.
     pub fn get(&self) -> Option<&Ranges<'a, 'p>> {
         self.found.get_or_init(|| Ranges::of(self.points_to, self.groups)).as_ref()
     }
@@ -98,7 +98,7 @@ impl<'a, 'p> LazyRanges<'a, 'p> {
 /// An instruction, one of its addresses, and a base.
 type Reach = (InstanceId, u32, Operand, BaseId);
 
-/// What has a range.
+/// Something that has a range.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Spot {
     Value(InstanceId, u32),
@@ -107,7 +107,7 @@ enum Spot {
     Memory(MemoryRange),
 }
 
-/// How many bits the numbers of a type have, if it is one of numbers that fit.
+/// Returns the number of bits of an integer type, if it fits.
 fn bits(ty: Type) -> Option<u32> {
     match ty {
         Type::Integer(bits @ 1..=64) => Some(bits),
@@ -121,7 +121,7 @@ fn any(ty: Type) -> Affine {
 }
 
 impl<'a, 'p> Ranges<'a, 'p> {
-    /// Finds the ranges of a program; none if it is too large.
+    /// Computes the ranges of a program; nothing if it is too large.
     pub fn of(points_to: &'a PointsTo<'p>, groups: &ThreadGroups) -> Option<Self> {
         let size: usize = points_to
             .instances
@@ -133,13 +133,13 @@ impl<'a, 'p> Ranges<'a, 'p> {
         }
         let mut plain = Self::empty(points_to);
         plain.solve()?;
-        // Now it is known what the numbers of threads can be.
+        // The possible numbers of threads are now known.
         let mut numbers = FxHashMap::default();
         for thread in points_to.threads.ids() {
             let Some(member) = groups.member(thread) else { continue };
             let function = points_to.instances[member.creator].function;
             let block = points_to.blocks[function].block_of[member.at as usize];
-            // On its way to the thread it may be converted to other types, which all have these.
+            // On its way to the thread it may be converted to other types, all of which can represent these.
             let own = plain.at(member.creator, block, &member.number).map(|own| own.flat(Interval::exact(0)));
             if let Some(own) = own.filter(|own| own.low() >= 0 && own.fits(32)) {
                 numbers.insert(thread, (own, member.step));
@@ -208,14 +208,14 @@ impl<'a, 'p> Ranges<'a, 'p> {
         Some(())
     }
 
-    /// What comes from outside: the parameters of functions that nothing in the program calls.
+    /// Initialises values from outside: the parameters of functions that nothing in the program calls.
     fn begin(&mut self) {
         let points_to = self.points_to;
         let roots = points_to.threads.iter().map(|thread| (thread.root, thread.creator.is_some()));
         let roots: Vec<_> = roots.chain(points_to.before_main.iter().map(|&id| (id, false))).collect();
         for (id, is_created) in roots {
             let code = points_to.code(id);
-            // The argument of a thread is found where it is created.
+            // The argument of a thread comes from where it is created.
             for (index, &ty) in code.parameters.iter().enumerate().skip(usize::from(is_created)) {
                 self.grow(Spot::Parameter(id, index as u32), any(ty), ty);
             }
@@ -238,7 +238,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         self.numbers.get(&thread).map_or(Interval::exact(0), |(span, _)| *span)
     }
 
-    /// Adds to a range; whether it has become larger.
+    /// Grows a range; returns true if it has become larger.
     fn grow(&mut self, spot: Spot, more: Affine, ty: Type) -> bool {
         let thread = match spot {
             Spot::Value(id, _) | Spot::Parameter(id, _) | Spot::Result(id) => self.thread(id),
@@ -246,7 +246,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         };
         let span = self.span(thread);
         let narrows = self.next.is_some();
-        // Whatever goes round in circles goes through one of these.
+        // Every cycle passes through one of these.
         let is_knot = match spot {
             Spot::Value(id, at) => self.instruction(id, at).operation == Operation::Phi,
             _ => true,
@@ -272,7 +272,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
             if *times > WIDENING_DELAY {
                 grown = known.widen(more, span, &self.thresholds, bits(ty).unwrap_or(64));
             }
-            // Whatever still moves between strides and multiples may be anything.
+            // A range that still changes its stride or its multiple may be anything.
             if *times == u8::MAX {
                 grown = any(ty);
             }
@@ -292,7 +292,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         known != Some(grown)
     }
 
-    /// Looks at all instructions of an instance; whether a value has changed.
+    /// Visits all instructions of an instance; returns true if a value has changed.
     fn visit(&mut self, id: InstanceId) -> bool {
         let code = self.code(id);
         let narrows = self.next.is_some();
@@ -314,26 +314,26 @@ impl<'a, 'p> Ranges<'a, 'p> {
         changed && self.steps <= MOST_STEPS
     }
 
-    /// The number that a value always is, if it is the same whenever it is made.
+    /// Returns the constant value of an instruction, if it is the same whenever it is computed.
     pub fn only(&self, id: InstanceId, at: u32) -> Option<i64> {
         let number = self.values[id][at as usize].filter(|number| number.times == 0)?;
         number.rest.only()
     }
 
-    /// The least and the most that a value can be, whenever it is made.
+    /// Returns the minimum and maximum of a value, whenever it is computed.
     pub fn bounds(&self, (id, operand): &InstanceValue) -> Option<(i64, i64)> {
         self.type_of(*id, operand).is_none_or(|ty| bits(ty).is_some()).then_some(())?;
         let number = self.plain(*id, operand)?.flat(self.span(self.thread(*id)));
         Some((number.low(), number.high()))
     }
 
-    /// Whether control is never at a block.
+    /// Returns true if control never reaches a block.
     pub fn is_dead(&self, id: InstanceId, block: u32) -> bool {
         let function = self.points_to.instances[id].function;
         self.conditions[function].at(block).iter().any(|condition| !self.can_hold(id, condition))
     }
 
-    /// Whether control never goes from one block to another.
+    /// Returns true if control never passes from one block to another.
     pub fn is_dead_edge(&self, id: InstanceId, from: u32, to: u32) -> bool {
         let code = self.code(id);
         edge(code, from, to).is_some_and(|condition| !self.can_hold(id, &condition))
@@ -366,7 +366,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         left.if_compared(predicate, right, self.span(self.thread(id)))
     }
 
-    /// What a condition compares, and how, if it holds or if it does not.
+    /// Returns the comparison of a condition, if it holds or if it does not.
     fn comparison(
         &self,
         id: InstanceId,
@@ -381,7 +381,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         (fits(left) && fits(right)).then_some((if holds { *predicate } else { opposite(*predicate) }, left, right))
     }
 
-    /// The type of a value; none for constants, whose type is that of the others.
+    /// Returns the type of a value; none for constants, which have the type of the other operand.
     fn type_of(&self, id: InstanceId, operand: &Operand) -> Option<Type> {
         let code = self.code(id);
         match operand {
@@ -392,7 +392,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         }
     }
 
-    /// What an operand can be, wherever it is used.
+    /// Returns the range of an operand, wherever it is used.
     fn plain(&self, id: InstanceId, operand: &Operand) -> Option<Affine> {
         match operand {
             Operand::Integer(value) => Some(Affine::exact(*value)),
@@ -405,17 +405,17 @@ impl<'a, 'p> Ranges<'a, 'p> {
         }
     }
 
-    /// What an operand can be at a block.
+    /// Returns the range of an operand at a block.
     fn at(&self, id: InstanceId, block: u32, operand: &Operand) -> Option<Affine> {
         let function = self.points_to.instances[id].function;
         let told = self.conditions[function].at(block);
-        // Twice: one may be of use only after another.
+        // Twice: one condition may be useful only after another.
         told.iter()
             .chain(told)
             .fold(self.plain(id, operand), |value, condition| self.told(id, operand, value?, condition))
     }
 
-    /// What an operand can be on the way from one block to the next.
+    /// Returns the range of an operand on the edge from one block to the next.
     fn on_edge(&self, id: InstanceId, from: u32, to: u32, operand: &Operand) -> Option<Affine> {
         let code = self.code(id);
         let value = self.at(id, from, operand)?;
@@ -426,7 +426,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         }
     }
 
-    /// What a condition says about a value.
+    /// Narrows a value by a condition.
     fn told(&self, id: InstanceId, operand: &Operand, value: Affine, condition: &Condition) -> Option<Affine> {
         match condition {
             Condition::Is(other, number) if other == operand => {
@@ -447,7 +447,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
     }
 }
 
-/// Constants of the program, and what is beside them: where loops end.
+/// Returns the constants of the program and their neighbours: where loops end.
 fn thresholds(points_to: &PointsTo<'_>) -> Vec<i64> {
     let mut found: BTreeSet<i64> = THRESHOLDS.into_iter().collect();
     let functions: FxHashSet<_> = points_to.instances.iter().map(|instance| instance.function).collect();

@@ -1,4 +1,4 @@
-//! What each instruction makes of numbers, and what it hands on: to memory, to functions, to threads.
+//! The effect of each instruction on ranges, and what it passes on to memory, functions and threads.
 
 use super::{Ranges, Spot, any, bits, memory};
 use crate::domain::affine::Affine;
@@ -8,7 +8,7 @@ use crate::pointer::InstanceId;
 use racehunter_ir::{BinaryOperator, CastOperator, Instruction, InstructionId, Operand, Operation, Type};
 
 impl Ranges<'_, '_> {
-    /// What an instruction results in, after it had its effect on others.
+    /// Returns the result of an instruction, after applying its effect on others.
     pub(super) fn value(&mut self, id: InstanceId, block: u32, at: u32, instruction: &Instruction) -> Option<Affine> {
         let span = self.span(self.thread(id));
         let ty = instruction.ty;
@@ -99,7 +99,7 @@ impl Ranges<'_, '_> {
             return Some(found.truncated(self.span(self.thread(id)), width));
         }
         let addresses = self.points_to.operand(id, address);
-        // It is not known which memory it is.
+        // The memory is unknown.
         if addresses.is_empty() {
             return Some(any(ty));
         }
@@ -116,7 +116,7 @@ impl Ranges<'_, '_> {
                 all = Some(all.map_or(value, |all| all.union(value, Interval::exact(0))));
             }
         }
-        // A place that was surely set has nothing until that is seen.
+        // A range that was definitely set has no value until the store is visited.
         all.map(|all| all.truncated(Interval::exact(0), width))
     }
 
@@ -140,7 +140,7 @@ impl Ranges<'_, '_> {
         for callee in callees {
             let code = points_to.code(callee);
             for (index, &ty) in code.parameters.iter().enumerate() {
-                // Functions that are called on behalf of another get what that one has.
+                // A function that another function calls back gets that function's arguments.
                 let argument = call.operands.get(index + 1).filter(|_| !is_outside);
                 let value = argument.map_or(Some(any(ty)), |argument| self.at(id, block, argument));
                 let Some(value) = value else { continue };
@@ -168,7 +168,7 @@ impl Ranges<'_, '_> {
         all
     }
 
-    /// What a thread is given, by a call that creates it.
+    /// Returns the argument of a thread, from the call that creates it.
     fn argument(&self, id: InstanceId, block: u32, at: u32, call: &Instruction) -> Option<Affine> {
         let outside = self.points_to.instances[id].outside.get(&at).into_iter().flatten();
         let mut all: Option<Affine> = None;

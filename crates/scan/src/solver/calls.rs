@@ -1,4 +1,4 @@
-//! Calls: into the functions of the program, and what those outside of it do with locks and threads.
+//! Calls: of the program's functions, and the effect of functions outside it on locks and threads.
 
 use super::{Node, Solution, Solver, State, leave_thread};
 use crate::domain::lattice::Lattice;
@@ -13,7 +13,7 @@ use racehunter_ir::{Instruction, Operand, Operation};
 use std::collections::BTreeSet;
 
 impl Solver<'_, '_> {
-    /// What a call does: a state for each path on which control comes back.
+    /// Returns the effect of a call: a state for each path on which it returns.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn call(
         &mut self,
@@ -40,7 +40,8 @@ impl Solver<'_, '_> {
             solution.waiting.entry(callee).or_default().insert(node);
             let exits = solution.exits.get(&callee).into_iter().flat_map(|paths| paths.states.iter().cloned());
             after.extend(exits.map(|mut back| {
-                // It comes back from all places that call it; but no thread is running that was not, unless it is new.
+                // Control returns from all call sites; but only threads that were running before, or that the call
+                // creates, can be running.
                 back.active.retain(|&thread| state.active.contains(&thread) || tree.is_made_by(thread, callee));
                 if self.points_to.instances[callee].shared {
                     self.keep(callee, &state, &mut back);
@@ -52,7 +53,7 @@ impl Solver<'_, '_> {
             known = true;
             let model = self.points_to.models.of(name);
             if matches!(model, Some(Model::Call(_))) && instance.callees.contains_key(&at) {
-                // It may have been called before, and do nothing.
+                // It may have been called before, and then does nothing.
                 after.push(state.clone());
                 if let Some(Model::Call(call_back)) = &model {
                     let entry = call.operands.get(call_back.entry + 1);
@@ -68,7 +69,7 @@ impl Solver<'_, '_> {
                 continue;
             }
             if model == Some(Model::Leave) && self.cleans_up {
-                // What functions clean up is done while the thread ends, from the last one to the first.
+                // Cleanup runs while the thread ends, from the innermost function to the outermost.
                 let left = Instruction { operation: Operation::Resume, operands: Vec::new(), ..call.clone() };
                 self.leave_function(id, &left, state.clone(), solution, work);
                 after.push(state.clone());
@@ -87,7 +88,7 @@ impl Solver<'_, '_> {
         }
         if !known {
             match call.operands.first() {
-                // It has promised not to touch memory; but it may hand an address on.
+                // It promises not to touch memory, but may pass an address on.
                 Some(Operand::Assembler { memory: false }) => {
                     let leads = |operand| !self.points_to.operand(id, operand).is_empty();
                     if call.operands[1..].iter().any(leads) {
@@ -106,7 +107,7 @@ impl Solver<'_, '_> {
         after
     }
 
-    /// What the caller of a function that others call too still knows when it returns.
+    /// Restores what the caller of a shared function still knows when it returns.
     fn keep(&self, callee: InstanceId, before: &State, back: &mut State) {
         let kept = held(before).filter(|lock| self.summaries.keeps(self.points_to, callee, &lock.id));
         back.lockset.extend(kept.cloned());
@@ -115,7 +116,7 @@ impl Solver<'_, '_> {
         back.running.extend(running);
     }
 
-    /// Takes a lock, for the first time or once more.
+    /// Takes a lock, for the first time or again.
     fn take(&self, key: LockId, model: &Lock, if_zero: Option<(InstanceId, u32)>, state: &mut State) {
         let new = HeldLock { id: key, shared: model.shared, if_zero };
         if let LockId::At(base, at) = new.id
@@ -128,7 +129,7 @@ impl Solver<'_, '_> {
         state.lockset.insert(new);
     }
 
-    /// Whether a lock was taken more often than it has been given back, after it is given back once more.
+    /// Releases a lock once; returns true if it was taken more often than released.
     fn is_left(&self, addresses: &Addresses, state: &mut State) -> bool {
         let Some(LockId::At(base, at)) = self.key(addresses) else { return false };
         state.depths.unlock((base, at))
@@ -223,7 +224,7 @@ impl Solver<'_, '_> {
                 }
                 self.own_new(id, &Base::Heap(id, at), state);
             }
-            // What is copied from memory to memory is not followed.
+            // Copies from memory to memory are not followed.
             Some(Model::Access(access)) if access.copies => {
                 for (base, _) in argument(1).iter() {
                     let content: BTreeSet<BaseId> = points_to.contents(base).collect();
@@ -247,13 +248,13 @@ impl Solver<'_, '_> {
         true
     }
 
-    /// Whether addresses are those of functions of the program, and there is one.
+    /// Returns true if the addresses are those of functions of the program, and there is at least one.
     fn are_functions(&self, addresses: &Addresses) -> bool {
         let is_function = |(base, _)| matches!(self.points_to.describe(base), Base::Function(_));
         !addresses.is_empty() && addresses.iter().all(is_function)
     }
 
-    /// A thread is over, and those of its descendants that it does not leave behind.
+    /// Handles the end of a thread, and of those descendants that it does not leave behind.
     pub(super) fn end(&self, thread: ThreadId, state: &mut State, tree: &ThreadTree) {
         state.active.remove(&thread);
         state.running.remove(&thread);
@@ -264,15 +265,15 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// The one lock that these addresses are.
+    /// Returns the one lock at these addresses.
     pub(crate) fn key(&self, addresses: &Addresses) -> Option<LockId> {
         let (base, offset) = addresses.only()?;
         let at = offset.only()?;
         self.points_to.is_strong(base).then_some(LockId::At(base, at))
     }
 
-    /// A lock by the form of its address. Values of functions that are entered again before they return have no form:
-    /// the same name stands for several values then.
+    /// Returns a lock by the form of its address. In recursive functions there is no form, because the same name stands
+    /// for several values.
     fn relative(&mut self, id: InstanceId, operand: &Operand, addresses: Addresses) -> Option<LockId> {
         let sum = linear(self.points_to, id, operand);
         let mut owners = std::iter::once(&sum.root).chain(sum.terms.iter().map(|(_, value)| value));
@@ -287,7 +288,7 @@ impl Solver<'_, '_> {
         Some(LockId::Relative(index as u32))
     }
 
-    /// A value gets its name anew: locks whose address was made of it are not known by it any more.
+    /// Handles a recomputed value: locks whose address depends on it are no longer known by it.
     pub(super) fn rename(&self, id: InstanceId, at: Option<u32>, state: &mut State) {
         if state.lockset.iter().any(|held| matches!(held.id, LockId::Relative(_))) {
             state.lockset.retain(|held| match held.id {
@@ -297,7 +298,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// Whatever may be unlocked is no longer surely held.
+    /// Handles an unlock: every lock that it may release is no longer definitely held.
     pub(crate) fn unlock(&self, sum: &Linear, addresses: &Addresses, state: &mut State) {
         state.lockset.retain(|held| match held.id {
             LockId::Relative(index) => {
@@ -317,7 +318,7 @@ impl Solver<'_, '_> {
         state.depths.forget(|base, at| may_be(self.points_to, addresses, &LockId::At(base, at)));
     }
 
-    /// The thread whose end was surely waited for.
+    /// Returns the thread that was definitely joined.
     fn joined(
         &self,
         id: InstanceId,
@@ -334,8 +335,8 @@ impl Solver<'_, '_> {
         if self.points_to.is_place_once(creator, at) && !self.points_to.threads[thread].recursive {
             return Some(thread);
         }
-        // One of several, which are not there at the same time: it must be the last one, so the handle must come from
-        // where only the creation puts it.
+        // One of several threads that never exist at the same time: it must be the last one, so the handle must come
+        // from where only the creation stores it.
         let code = self.points_to.code(id);
         let Some(Operand::Instruction(load)) = operand else { return None };
         let load = code.instruction(*load);

@@ -1,4 +1,4 @@
-//! Cells: variables, or fields of them, whose value the solver follows. Each access is a load or a store of all of it.
+//! Cells: variables, or fields of variables, whose value the solver tracks. Each access loads or stores all of it.
 
 use crate::index::{IndexVec, ids};
 use crate::pointer::address::{Base, BaseId};
@@ -8,7 +8,7 @@ use racehunter_ir::{Operand, Operation, SymbolKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
-/// Places that are looked at; a program with more of them has too many paths to tell apart.
+/// Maximum number of cells; a program with more has too many paths to distinguish.
 const MOST_CELLS: usize = 512;
 
 /// Position in [`Cells::all`].
@@ -17,22 +17,22 @@ pub struct CellId(pub u32);
 
 ids!(CellId);
 
-/// Such a piece of memory.
+/// A tracked piece of memory.
 #[derive(Clone, Debug)]
 pub struct Cell {
     /// The variable.
     pub base: BaseId,
-    /// Where in it.
+    /// Its offset in the variable.
     pub at: i64,
     /// Size.
     pub bytes: u64,
-    /// Its value when the program begins, if that is known.
+    /// Its initial value, if known.
     pub initial: Option<i64>,
-    /// Whether each thread has its own.
+    /// True if each thread has its own.
     pub thread_local: bool,
 }
 
-/// All of them.
+/// All cells.
 #[derive(Clone, Debug, Default)]
 pub struct Cells {
     /// The cells.
@@ -54,14 +54,14 @@ impl Cells {
                         Some((base, Some(at))) if is_plain => {
                             places.insert((base, at, touch.bytes));
                         }
-                        // A read of one of several says nothing about any of them, and does no harm.
+                        // A read of one of several cells says nothing about any of them, and does no harm.
                         _ if !touch.write => {}
                         _ => barred.extend(touch.addresses.iter().map(|(base, _)| base)),
                     }
                 }
             }
         }
-        // What can be changed in parts, or by others' names, is not followed.
+        // Memory that can be changed in parts, or through other names, is not tracked.
         let shared_names = names_in_memory(points_to);
         let all: Vec<_> = places.iter().copied().collect();
         for pair in all.windows(2) {
@@ -91,24 +91,24 @@ impl Cells {
         cells
     }
 
-    /// The cell that an address leads to, if it surely leads there.
+    /// Returns the cell that an address must point to.
     pub fn find(&self, points_to: &PointsTo<'_>, id: InstanceId, address: &Operand) -> Option<CellId> {
         let (base, offset) = points_to.operand(id, address).only()?;
         self.by_place.get(&(base, offset.only()?)).copied()
     }
 
-    /// A cell.
+    /// Returns a cell.
     pub fn get(&self, cell: CellId) -> &Cell {
         &self.all[cell]
     }
 
-    /// All of them.
+    /// Returns all cells.
     pub fn ids(&self) -> impl Iterator<Item = CellId> + use<> {
         (0..self.all.len() as u32).map(CellId)
     }
 }
 
-/// Variables whose address is in memory, or was given to a thread: others may have it.
+/// Returns variables whose address is in memory, or was passed to a thread: others may have it.
 fn names_in_memory(points_to: &PointsTo<'_>) -> FxHashSet<BaseId> {
     let mut found: FxHashSet<BaseId> = points_to.passed.0.keys().copied().collect();
     for base in points_to.bases.ids() {
@@ -117,7 +117,7 @@ fn names_in_memory(points_to: &PointsTo<'_>) -> FxHashSet<BaseId> {
     found
 }
 
-/// The number that an initialiser has at a place.
+/// Returns the number at an offset of an initialiser.
 pub(crate) fn initial(kind: &SymbolKind, at: i64, bytes: u64) -> Option<i64> {
     let SymbolKind::Variable { defined: true, numbers: Some(numbers), pointers, .. } = kind else { return None };
     let at = u64::try_from(at).ok()?;

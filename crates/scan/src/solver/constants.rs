@@ -1,8 +1,9 @@
-//! Constants of a path: values that are known because they are computed from constants, were compared, or were returned.
+//! Constants of a path: values that are known because they are computed from constants, were compared, or were
+//! returned.
 //!
-//! They decide branches, so that `if (failed) unlock();` is not taken on the path on which nothing failed. A constant is about
-//! the value that an instruction made last; executing the instruction again replaces it. Functions that are entered again
-//! before they return have no constants, because there the same name stands for several values.
+//! They decide branches, so that `if (failed) unlock();` is not taken on the path on which nothing failed. A constant
+//! is about the latest value of an instruction; executing the instruction again replaces it. Recursive functions have
+//! no constants, because the same name stands for several values there.
 
 use super::{Solver, State};
 use crate::cfg::blocks::range;
@@ -13,12 +14,12 @@ use crate::pointer::InstanceId;
 use racehunter_ir::{BinaryOperator, CastOperator, Instruction, InstructionId, Operand, Operation, Predicate, Type};
 
 impl Solver<'_, '_> {
-    /// Whether the values of an instance have names of their own.
+    /// Returns true if the values of an instance have unique names.
     pub(crate) fn can_know(&self, id: InstanceId) -> bool {
         self.most_paths > 1 && !self.points_to.instances[id].shared
     }
 
-    /// The value of an operand, if it is known.
+    /// Returns the value of an operand, if it is known.
     pub(crate) fn known(&self, id: InstanceId, operand: &Operand, state: &State) -> Option<i64> {
         match operand {
             Operand::Integer(value) => Some(*value),
@@ -27,7 +28,7 @@ impl Solver<'_, '_> {
                 let always = || self.ranges.and_then(|ranges| ranges.only(id, at.0));
                 state.constants.get(&(id, at.0)).copied().or_else(always)
             }
-            // The caller waits, so that its values stay what they are.
+            // The caller is waiting, so its values do not change.
             Operand::Parameter(_) if self.can_know(id) => {
                 let (caller, argument) = passed(self.points_to, id, operand)?;
                 self.known(caller, &argument, state)
@@ -36,9 +37,9 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// Takes note of what an instruction makes.
+    /// Notes the result of an instruction.
     pub(super) fn know(&self, id: InstanceId, at: u32, instruction: &Instruction, state: &mut State) {
-        // What a phi is was found out when its block was chosen.
+        // The value of a phi was determined when its block was chosen.
         if !self.can_know(id) || instruction.operation == Operation::Phi {
             return;
         }
@@ -82,7 +83,7 @@ impl Solver<'_, '_> {
         Some(code.instruction(*at).ty)
     }
 
-    /// Takes note of which values the phis of the next block have.
+    /// Notes the values of the phis of the next block.
     pub(super) fn choose(&self, id: InstanceId, block: u32, next: u32, state: &mut State) {
         let code = self.points_to.code(id);
         let (first, end) = range(code, next as usize);
@@ -114,7 +115,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// What a branch tells on the edge to one of the next blocks; whether that edge can be taken at all.
+    /// Applies what a branch implies on the edge to a successor; returns false if that edge cannot be taken.
     pub(super) fn decide(&self, id: InstanceId, last: &Instruction, next: u32, state: &mut State) -> bool {
         match (&last.operation, &last.operands[..]) {
             (Operation::Branch, [condition, Operand::Block(yes), Operand::Block(no)]) if yes != no => {
@@ -123,7 +124,7 @@ impl Solver<'_, '_> {
                     self.count(id, *condition, taken, state);
                 }
                 if let Some(value) = self.known(id, condition, state) {
-                    // A known condition is 0 or not.
+                    // A known condition is zero or nonzero.
                     return (value != 0) == taken;
                 }
                 if let Operand::Instruction(condition) = condition {
@@ -143,7 +144,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// A condition holds, or it does not.
+    /// Applies that a condition holds, or does not.
     fn learn(&self, id: InstanceId, condition: InstructionId, holds: bool, state: &mut State) {
         if self.can_know(id) {
             state.constants.insert((id, condition.0), bit(holds));
@@ -177,7 +178,7 @@ impl Solver<'_, '_> {
             if !equal {
                 self.failed(id, value.0, state);
             }
-            // What an exchange has found is the first part of its result.
+            // The old value is the first part of an exchange's result.
             let found = code.instruction(*value);
             match (&found.operation, &found.operands[..]) {
                 (Operation::Extract(path), [Operand::Instruction(exchange)]) if path[..] == [0] => {
@@ -188,7 +189,8 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// The result of a call is not zero: if it was to take a lock, it has not. Programs that ask for that go on without the lock.
+    /// Handles a nonzero result of a call: if it was to take a lock, it has not. Programs that check this continue
+    /// without the lock.
     fn failed(&self, id: InstanceId, call: u32, state: &mut State) {
         let points_to = self.points_to;
         let instance = &points_to.instances[id];
@@ -203,7 +205,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// The result of a call that tried to take a lock is zero, or it is not.
+    /// Handles the result of a call that tried to take a lock: zero, or not.
     fn tried(&self, id: InstanceId, call: u32, is_zero: bool, state: &mut State) {
         let tried: Vec<HeldLock> =
             state.lockset.iter().filter(|held| held.if_zero == Some((id, call))).cloned().collect();
@@ -216,12 +218,12 @@ impl Solver<'_, '_> {
     }
 }
 
-/// A truth value as the program's constants are written: sign-extended.
+/// Returns a truth value in the form of the program's constants: sign-extended.
 fn bit(holds: bool) -> i64 {
     -i64::from(holds)
 }
 
-/// Whether a number is one of its type, written as the program's constants are.
+/// Returns true if a number fits its type, in the form of the program's constants.
 pub(super) fn fits(value: i64, ty: Type) -> bool {
     match ty {
         Type::Integer(1) => matches!(value, 0 | -1),
@@ -231,7 +233,7 @@ pub(super) fn fits(value: i64, ty: Type) -> bool {
     }
 }
 
-/// Compares numbers; unsigned ones only where their order is that of the signed ones.
+/// Compares numbers; unsigned ones only if their order is that of signed ones.
 fn compare(predicate: Predicate, left: i64, right: i64) -> Option<bool> {
     let both_positive = left >= 0 && right >= 0;
     Some(match predicate {
@@ -249,7 +251,7 @@ fn compare(predicate: Predicate, left: i64, right: i64) -> Option<bool> {
     })
 }
 
-/// Computes with numbers, where that cannot overflow.
+/// Computes with numbers, if that cannot overflow.
 fn compute(operator: BinaryOperator, left: i64, right: i64) -> Option<i64> {
     match operator {
         BinaryOperator::Add => left.checked_add(right),

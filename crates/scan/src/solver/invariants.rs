@@ -1,7 +1,8 @@
 //! Global invariants: facts about the whole program that are assumed until control is seen to refute them.
 //!
-//! They only ever become weaker: sets of values grow, sets of locks shrink. Control is followed again until none changes. Then the invariants hold by
-//! induction over the steps of an execution: each step keeps what held before it, since otherwise the solver would have refuted it.
+//! They only become weaker: sets of values grow, sets of locks shrink. Control is followed again until none changes.
+//! Then the invariants hold by induction over the steps of an execution: each step preserves what held before it, since
+//! otherwise the solver would have refuted it.
 //!
 //! Start at [`Invariants`], then [`CellInvariant`].
 
@@ -16,7 +17,7 @@ use crate::pointer::ThreadId;
 use crate::solver::cells::{CellId, Cells};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What keeps the writers of a cell apart while several threads are running.
+/// What excludes the writers of a cell while several threads are running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Guard {
     /// It is not written then.
@@ -38,28 +39,28 @@ impl Lattice for Guard {
     }
 }
 
-/// What holds for one cell.
+/// The invariants of one cell.
 #[derive(Clone, Debug)]
 pub struct CellInvariant {
     /// All values that it ever has.
     pub values: ConstantSet,
-    /// Values that it has when there begins to be more than one thread.
+    /// Values that it has when the second thread starts.
     pub start: ConstantSet,
-    /// Values that it has when a lock of its guard is given back.
+    /// Values that it has when a lock of its guard is released.
     pub rest: BTreeMap<LockId, ConstantSet>,
-    /// What keeps its writers apart.
+    /// What excludes its writers.
     pub guard: Guard,
-    /// Once it is not zero it stays so, while several threads are running.
+    /// Once it is nonzero it stays so, while several threads are running.
     pub is_flag: bool,
-    /// A write of something else than zero releases all that was done before it.
+    /// A write of a nonzero value releases everything that was done before it.
     pub is_released: bool,
-    /// The smallest number by which it is increased while several threads run; zero if it is also changed otherwise.
+    /// The smallest increment while several threads run; zero if it is also changed in other ways.
     pub step: u64,
-    /// It is used as a lock: a thread that changes it from zero is alone until it changes it back.
+    /// It is used as a lock: a thread that changes it from zero owns it until it changes it back.
     pub is_lock: bool,
-    /// While several threads are running each of them adds one, once, and nothing else changes it.
+    /// While several threads are running, each of them adds one, once, and nothing else changes it.
     pub counts: bool,
-    /// They do so in one step that shows all that was done before.
+    /// These additions are atomic and release everything that was done before.
     pub is_added_in_one_step: bool,
 }
 
@@ -70,19 +71,19 @@ pub struct Invariants {
     keys: IndexVec<CellId, LockId>,
     /// Semaphores, by their addresses.
     pub semaphores: BTreeMap<LockId, SemaphoreInvariant>,
-    /// A semaphore whose address is not known was raised.
+    /// A semaphore with an unknown address was posted.
     pub any_semaphore: bool,
     /// Barriers, by their addresses.
     pub barriers: BTreeMap<LockId, BarrierInvariant>,
-    /// Somebody waits at a barrier whose address is not known.
+    /// A thread waits at a barrier with an unknown address.
     pub any_barrier: bool,
-    /// Threads that make an event happen.
+    /// The threads that cause each event.
     pub makers: BTreeMap<SyncEvent, BTreeSet<ThreadId>>,
     changed: bool,
 }
 
 impl Invariants {
-    /// The strongest invariants, before anything is followed.
+    /// Returns the strongest invariants, before anything is followed.
     pub fn of(cells: &Cells) -> Self {
         let invariant = |initial: Option<i64>| {
             let mut values = ConstantSet::default();
@@ -107,27 +108,27 @@ impl Invariants {
         }
     }
 
-    /// The invariants of a cell.
+    /// Returns the invariants of a cell.
     pub fn cell(&self, cell: CellId) -> &CellInvariant {
         &self.cells[cell]
     }
 
-    /// The cell may have this value.
+    /// Notes a possible value of a cell.
     pub fn may_be(&mut self, cell: CellId, value: Option<i64>) {
         self.changed |= self.cells[cell].values.add(value);
     }
 
-    /// The cell may have this value when there begins to be more than one thread.
+    /// Notes a possible value of a cell when the second thread starts.
     pub fn may_start_at(&mut self, cell: CellId, value: Option<i64>) {
         self.changed |= self.cells[cell].start.add(value);
     }
 
-    /// The cell may have this value when a lock is given back.
+    /// Notes a possible value of a cell when a lock is released.
     pub fn may_rest_at(&mut self, cell: CellId, key: &LockId, value: Option<i64>) {
         self.changed |= self.cells[cell].rest.entry(key.clone()).or_default().add(value);
     }
 
-    /// What may be found in a cell by a thread that takes a lock of its guard.
+    /// Returns the values that a thread may find in a cell when it takes a lock of its guard.
     pub fn found_under(&self, cell: CellId, key: &LockId) -> ConstantSet {
         let invariant = self.cell(cell);
         let mut all = invariant.start.clone();
@@ -137,24 +138,24 @@ impl Invariants {
         all
     }
 
-    /// The cell as a lock.
+    /// Returns the cell as a lock.
     pub fn key(&self, cell: CellId) -> &LockId {
         &self.keys[cell]
     }
 
-    /// The cell is written by someone who holds these.
+    /// Notes that a thread writes the cell while it holds these locks.
     pub fn written_under(&mut self, cell: CellId, locks: BTreeSet<LockId>) {
         self.changed |= self.cells[cell].guard.join(&Guard::Locks(MustSet(locks)));
     }
 
-    /// The cell is increased, or changed otherwise if that is zero.
+    /// Notes that the cell is increased, or changed in another way if the step is zero.
     pub fn increased(&mut self, cell: CellId, step: u64) {
         let known = &mut self.cells[cell].step;
         self.changed |= step < *known;
         *known = step.min(*known);
     }
 
-    /// The smallest number by which a cell is increased; zero if it is also changed otherwise.
+    /// Returns the smallest increment of a cell; zero if it is also changed in other ways.
     pub fn step(&self, cell: CellId) -> u64 {
         self.cell(cell).step
     }
@@ -164,7 +165,7 @@ impl Invariants {
         self.changed |= std::mem::replace(which(&mut self.cells[cell]), false);
     }
 
-    /// A thread makes an event happen.
+    /// Notes that a thread causes an event.
     pub fn made(&mut self, event: SyncEvent, thread: ThreadId) {
         self.changed |= self.makers.entry(event).or_default().insert(thread);
     }
@@ -177,7 +178,7 @@ impl Invariants {
         self.changed |= before != (known.begins.len(), known.is_odd, known.is_no_lock);
     }
 
-    /// Nothing is known about semaphores any more.
+    /// Drops everything that is known about semaphores.
     pub fn raised_unknown(&mut self) {
         self.changed |= !std::mem::replace(&mut self.any_semaphore, true);
     }
@@ -190,12 +191,13 @@ impl Invariants {
         self.changed |= before != (known.begins.len(), known.is_odd, known.threads.len());
     }
 
-    /// Nothing is known about barriers any more.
+    /// Drops everything that is known about barriers.
     pub fn unknown_barrier(&mut self) {
         self.changed |= !std::mem::replace(&mut self.any_barrier, true);
     }
 
-    /// What was never given a first value has none; whether anything has changed since the last time.
+    /// Gives up on semaphores that never got an initial value; returns true if anything has changed since the last
+    /// call.
     pub fn settle(&mut self) -> bool {
         for known in self.semaphores.values_mut() {
             if known.begins.is_empty() && !known.is_odd {

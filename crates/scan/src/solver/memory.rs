@@ -1,8 +1,9 @@
-//! Values in memory: what a thread knows of cells that no other thread can change now, and what it finds in the others.
+//! Values in memory: what a thread knows about cells that no other thread can change now, and what it finds in the
+//! others.
 //!
-//! A fact about a cell is kept only while it is valid: the thread is the only one, the cell is not written
-//! while several threads run, or the thread holds a lock that all writers hold. When such a lock is released, the value at that
-//! moment is one that other threads may find when they take it.
+//! A fact about a cell is kept only while it is valid: the thread is the only one, the cell is not written while
+//! several threads run, or the thread holds a lock that all writers hold. When such a lock is released, the value at
+//! that moment is one that other threads may find when they take it.
 
 use super::constants::fits;
 use super::{Solver, State};
@@ -16,7 +17,7 @@ use racehunter_ir::{Instruction, Order, UpdateOperator};
 use racehunter_ir::{Operand, Operation};
 use std::collections::BTreeSet;
 
-/// Paths that are told apart by the values that are found when a lock is taken.
+/// Maximum number of paths that are distinguished by the values found when a lock is taken.
 const MOST_FOUND: usize = 4;
 
 /// How a cell is written.
@@ -24,18 +25,18 @@ const MOST_FOUND: usize = 4;
 pub(crate) enum WriteKind {
     /// By a store.
     Store,
-    /// By an exchange, which tells what was there.
+    /// By an exchange, which returns the old value.
     Exchange,
-    /// If it was zero.
+    /// Only if it was zero.
     IfZero,
-    /// If it was something else than zero.
+    /// Only if it was nonzero.
     IfSet,
-    /// By anything else.
+    /// In any other way.
     Other,
 }
 
 impl Solver<'_, '_> {
-    /// Whether no other thread can be running.
+    /// Returns true if no other thread can be running.
     pub(crate) fn is_alone(&self, thread: ThreadId, state: &State) -> bool {
         thread == MAIN && state.active.is_empty()
     }
@@ -44,7 +45,7 @@ impl Solver<'_, '_> {
         self.points_to.instances[id].thread
     }
 
-    /// What is known of memory when a thread begins.
+    /// Initialises what a thread knows about memory when it starts.
     pub(super) fn begin(&self, thread: ThreadId, state: &mut State) {
         state.may_be_alone = thread == MAIN && !self.cells.all.is_empty();
         for cell in self.cells.ids() {
@@ -57,7 +58,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// Whether no other thread can change a cell now.
+    /// Returns true if no other thread can change a cell now.
     fn is_mine(&self, thread: ThreadId, cell: CellId, state: &State) -> bool {
         self.cells.get(cell).thread_local
             || self.is_alone(thread, state)
@@ -65,7 +66,7 @@ impl Solver<'_, '_> {
             || self.is_guarded(cell, state)
     }
 
-    /// Whether a lock is held that all who write a cell hold.
+    /// Returns true if a lock is held that all writers of a cell hold.
     pub(crate) fn is_guarded(&self, cell: CellId, state: &State) -> bool {
         match &self.invariants.cell(cell).guard {
             Guard::Settled => false,
@@ -73,7 +74,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// Forgets what may not be true any more.
+    /// Drops facts that may no longer be true.
     pub(super) fn refresh(&self, id: InstanceId, state: &mut State) {
         let thread = self.thread(id);
         state.may_be_alone |= !self.cells.all.is_empty() && self.is_alone(thread, state);
@@ -89,7 +90,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// A load, with a path for each value that it can find.
+    /// Handles a load, with a path for each value that it can find.
     pub(super) fn load(&mut self, id: InstanceId, at: u32, load: &Instruction, mut state: State) -> Vec<State> {
         self.know(id, at, load, &mut state);
         self.name_unique_value(id, at, load, &mut state);
@@ -130,7 +131,7 @@ impl Solver<'_, '_> {
         values.into_iter().map(one).collect()
     }
 
-    /// Whether an instruction may write a variable that is used as a lock.
+    /// Returns true if an instruction may write a variable that is used as a lock.
     pub(super) fn may_lock(&self, instruction: &Instruction) -> bool {
         let writes = matches!(
             instruction.operation,
@@ -139,7 +140,7 @@ impl Solver<'_, '_> {
         writes && !self.cells.all.is_empty()
     }
 
-    /// A store, or another instruction that writes.
+    /// Handles a store, or another instruction that writes.
     pub(super) fn write(&mut self, id: InstanceId, at: u32, write: &Instruction, state: &mut State) {
         let value =
             |index: usize| write.operands.get(index).and_then(|operand: &Operand| self.known(id, operand, state));
@@ -187,7 +188,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// What a write means for those who wait until a cell is not zero.
+    /// Handles a write for threads that wait until a cell is nonzero.
     fn write_flag(
         &mut self,
         thread: ThreadId,
@@ -218,7 +219,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// Locks may be released that are not surely held: the next owner may find anything.
+    /// Handles locks that may be released without being definitely held: the next owner may find any value.
     pub(crate) fn given_back(&mut self, id: InstanceId, state: &State, is_it: impl Fn(&LockId) -> bool) {
         if self.is_alone(self.thread(id), state) {
             return;
@@ -233,7 +234,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// What follows for memory from a change of the locks that are held, or of the threads that are running.
+    /// Returns the effect on memory of a change in held locks or running threads.
     pub(crate) fn after_change(&mut self, id: InstanceId, before: &State, mut state: State) -> Vec<State> {
         if self.cells.all.is_empty() {
             return vec![state];

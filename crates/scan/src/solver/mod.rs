@@ -1,12 +1,13 @@
 //! The solver: a state for each point of each thread, computed until a fixed point.
 //!
-//! It follows control through all instances of functions with a worklist. A [`State`] has the lockset, the threads that may be active, and what is
-//! known of values and of memory; [`paths`] keeps several of them apart. Transfer functions are here (control), in [`calls`], in [`constants`] (values and
-//! branches), in [`memory`] (variables), and beside the primitives in [`crate::locks`] and [`crate::order`].
+//! It follows control through all instances of functions with a worklist. A [`State`] contains the lockset, the threads
+//! that may be active, and what is known about values and memory; [`paths`] keeps several of them apart. Transfer
+//! functions are here (control), in [`calls`], in [`constants`] (values and branches), in [`memory`] (variables), and
+//! beside the primitives in [`crate::locks`] and [`crate::order`].
 //!
-//! Some facts hold for the whole program, such as "all writers of this variable hold this lock" ([`invariants`]). They are assumed
-//! first and refuted where control does otherwise; then all threads are followed again. At the end every state was computed under
-//! invariants that no state refutes, so both are true.
+//! Some facts hold for the whole program, such as "all writers of this variable hold this lock" ([`invariants`]). They
+//! are assumed first and refuted where control violates them; then all threads are followed again. At the end, every
+//! state was computed under invariants that no state refutes, so both are true.
 //!
 //! Start at [`Solver::run`], then [`State`].
 
@@ -45,47 +46,47 @@ type Node = (InstanceId, u32);
 /// The number of known values up to which a step costs one; each further multiple costs one more.
 const KNOWN_PER_STEP: usize = 16;
 
-/// The result: what is known at each instruction that control reaches.
+/// The result: the states at each reachable instruction.
 #[derive(Default)]
 pub struct Solution {
     entries: FxHashMap<Node, Paths>,
     exits: FxHashMap<InstanceId, Paths>,
-    /// Threads that are still running when this one is at its end.
+    /// Threads that are still running when this one ends.
     leavings: BTreeMap<ThreadId, State>,
     /// States before calls that create threads.
     pub before_create: FxHashMap<Node, State>,
     waiting: FxHashMap<InstanceId, FxHashSet<Node>>,
 }
 
-/// Follows control.
+/// Follows control through the program.
 pub struct Solver<'a, 'p> {
-    /// Where pointers lead.
+    /// The points-to sets.
     pub points_to: &'a PointsTo<'p>,
-    /// Memory that more than one thread can get at.
+    /// Memory that more than one thread can reach.
     pub escaped: &'a FxHashSet<BaseId>,
     /// Threads that loops create.
     pub groups: &'a ThreadGroups,
-    /// What calls do all in all.
+    /// The effects of calls.
     pub summaries: &'a Summaries,
     /// Mutexes that are counted.
     pub recursive: &'a RecursiveMutexes,
-    /// What numbers can be, where that is looked at.
+    /// The ranges of numbers, if they are used.
     pub ranges: Option<&'a Ranges<'a, 'p>>,
-    /// Addresses of locks of which only the form is known, and where they can lead.
+    /// Addresses of locks that are known only by their form, and their targets.
     pub sums: Vec<(Linear, Addresses)>,
-    /// Memory whose values are followed.
+    /// Memory whose values are tracked.
     pub cells: &'a Cells,
-    /// What is taken to be true of the whole program.
+    /// Assumptions about the whole program.
     pub invariants: Invariants,
-    /// Most paths to a point that are told apart.
+    /// Maximum number of paths to a point that are distinguished.
     pub most_paths: usize,
-    /// Whether there are functions that have something to do when a thread is ended in them.
+    /// True if some functions have cleanup code that runs when a thread ends in them.
     pub cleans_up: bool,
     /// Where exceptions lead.
     pub unwinding: &'a Unwinding,
-    /// Instructions that may still be followed.
+    /// Number of instruction visits that are left.
     pub steps_left: u64,
-    /// What could not be modelled.
+    /// Everything that could not be modelled.
     pub gaps: &'a mut Gaps,
 }
 
@@ -122,8 +123,8 @@ impl Solver<'_, '_> {
         solution
     }
 
-    /// What to look at next. A function of a large program has many callers: it comes before them, so that they hear of what
-    /// it does when that is known, and not each time it changes.
+    /// Returns what to visit next. In a large program, a function with many callers comes before them, so that they see
+    /// its final effect rather than every change.
     fn next(&self, work: &BTreeSet<Node>) -> Option<Node> {
         if !self.points_to.merged {
             return work.first().copied();
@@ -132,7 +133,7 @@ impl Solver<'_, '_> {
         work.range((*deepest, 0)..).next().copied()
     }
 
-    /// What entering a function does.
+    /// Returns the states after entering a function.
     fn enter(&mut self, id: InstanceId, mut state: State) -> Vec<State> {
         self.rename(id, None, &mut state);
         let name = self.points_to.program.function_name(self.points_to.instances[id].function);
@@ -160,7 +161,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// Follows control from the beginning of a block to its end; a call can come back on several paths.
+    /// Follows control from the start of a block to its end; a call can return on several paths.
     fn pass(
         &mut self,
         node: Node,
@@ -211,7 +212,7 @@ impl Solver<'_, '_> {
                 }
                 after.push(state);
             }
-            // What is known is copied and compared on each path.
+            // Facts are copied and compared on each path.
             let known = after.first().map_or(0, |state| state.constants.len() + state.cells.len());
             let steps = after.len() * (1 + known / KNOWN_PER_STEP);
             self.steps_left = self.steps_left.saturating_sub(steps.max(1) as u64);
@@ -220,7 +221,7 @@ impl Solver<'_, '_> {
         states
     }
 
-    /// From the end of a block to the next ones.
+    /// Follows control from the end of a block to its successors.
     fn go_on(
         &mut self,
         (id, block): Node,
@@ -258,7 +259,8 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// A loop that creates threads is taken to have done so when control leaves it, although it may have had no round at all.
+    /// Assumes that a loop which creates threads has done so when control leaves it, although it may have had no
+    /// iteration.
     fn leave_loop(&self, id: InstanceId, block: u32, next: u32, state: &mut State) {
         let instance = &self.points_to.instances[id];
         let blocks = &self.points_to.blocks[instance.function];
@@ -274,7 +276,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// What an instruction makes, and what it gives away.
+    /// Handles memory that an instruction allocates or passes on.
     fn own(&self, id: InstanceId, at: u32, instruction: &Instruction, state: &mut State) {
         let value = match instruction.operation {
             Operation::Local { .. } => {
@@ -295,15 +297,15 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// The latest piece of some memory belongs to this thread alone. What no other thread ever reaches needs no such note, and
-    /// neither does what has no name of its own: to carry them along would be for nothing.
+    /// Notes that the latest piece of some memory belongs only to this thread. Memory that no other thread ever reaches
+    /// needs no note, and memory without a unique name cannot have one.
     fn own_new(&self, id: InstanceId, base: &Base, state: &mut State) {
         if !self.points_to.instances[id].shared {
             state.owned.extend(self.points_to.find_base(base).filter(|base| self.escaped.contains(base)));
         }
     }
 
-    /// Others may get at this memory from now on.
+    /// Notes that others may reach this memory from now on.
     fn give(&self, addresses: &Addresses, state: &mut State) {
         state.owned.retain(|base| !addresses.0.contains_key(base));
     }
@@ -335,7 +337,7 @@ impl Solver<'_, '_> {
                 None => leave_thread(instance.thread, &state, solution),
             }
         }
-        // What it returns is known to the caller by the name of the call.
+        // The caller knows the result by the name of the call.
         let value = end.operands.first().and_then(|operand| self.known(id, operand, &state));
         state.constants.retain(|(owner, _), _| *owner != id);
         let unique_value = end.operands.first().and_then(|operand| self.unique_value(id, operand, &state));
@@ -370,17 +372,17 @@ fn leave_thread(thread: ThreadId, state: &State, solution: &mut Solution) {
 }
 
 impl Solution {
-    /// Threads that may still be running when a thread is at its end.
+    /// Returns the threads that may still be running when a thread ends.
     pub fn left_by(&self, thread: ThreadId) -> BTreeSet<ThreadId> {
         self.leavings.get(&thread).map(|state| state.active.0.clone()).unwrap_or_default()
     }
 
-    /// Something to apply effects to once more: nothing new comes of it at the fixed point.
+    /// Returns a scratch solution to which effects can be applied again: at the fixed point, nothing new results.
     pub fn scratch(&self) -> Self {
         Self { exits: self.exits.clone(), ..Self::default() }
     }
 
-    /// What is known before each instruction of a block, as far as control comes.
+    /// Calls `visit` with the state before each reachable instruction of a block.
     pub fn each_state(
         &self,
         solver: &mut Solver<'_, '_>,

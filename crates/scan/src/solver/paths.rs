@@ -1,7 +1,7 @@
-//! Path sensitivity: the states of several paths to one point, told apart by the values that are known on them.
+//! Path sensitivity: the states of several paths to one point, distinguished by the values that are known on them.
 //!
-//! To join states is always sound; to keep them apart is what proves `if (use_lock) lock(); ... if (use_lock) unlock();`. The number of paths
-//! is bounded, so that the solver ends.
+//! Joining states is always sound; keeping them apart is what proves `if (use_lock) lock(); ... if (use_lock)
+//! unlock();`. The number of paths is bounded, so that the solver terminates.
 
 use super::state::State;
 use crate::domain::lattice::Lattice;
@@ -10,12 +10,12 @@ use crate::domain::lattice::Lattice;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Paths {
     pub(super) states: Vec<State>,
-    /// There were too many: from now on all of them are joined.
+    /// There were too many: from now on all paths are joined.
     joined: bool,
 }
 
 impl Paths {
-    /// Adds a path; whether that is new.
+    /// Adds a path; returns true if it is new.
     pub(super) fn add(&mut self, state: &State, most: usize) -> bool {
         if !self.joined {
             if let Some(known) = self.states.iter_mut().find(|known| known.is_same_path(state)) {
@@ -42,7 +42,7 @@ impl Paths {
     }
 }
 
-/// Joins paths where there are too many.
+/// Joins paths if there are too many.
 pub(super) fn fewer(states: Vec<State>, most: usize) -> Vec<State> {
     if states.len() < 2 {
         return states;

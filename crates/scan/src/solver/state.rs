@@ -1,7 +1,8 @@
-//! What is known at a point of a thread, as a product of lattices.
+//! The state at a point of a thread, as a product of lattices.
 //!
-//! Every component is a lattice of its own, and the join of two states is the join of all of them: none may be left out. What
-//! *must* be so loses members in a join, what *may* be so gains them.
+//! Every component is a separate lattice, and the join of two states joins all of them; none may be left out. Facts
+//! that
+//! *must* hold lose members in a join, facts that *may* hold gain them.
 
 use super::cells::CellId;
 use crate::domain::congruence::Congruence;
@@ -20,40 +21,41 @@ pub type ValueName = (InstanceId, u32);
 /// What is known at a point of a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct State {
-    /// The lockset: locks that are surely held.
+    /// The lockset: locks that are definitely held.
     pub lockset: MustSet<HeldLock>,
-    /// How many times more the recursive mutexes of the lockset were locked.
+    /// How many additional times the recursive mutexes of the lockset were locked.
     pub depths: Depths,
-    /// Locks that may be held, surely or not. They make a pair less convincing, and never decide.
+    /// Locks that may be held. They make a pair less convincing, but never decide.
     pub may_hold: MaySet<LockBase>,
     /// Descendants of this thread that may be running.
     pub active: MaySet<ThreadId>,
-    /// Descendants that surely are running, if loops are passed at all and threads do not end by themselves. They never decide, either.
+    /// Descendants that must be running, if loops are entered at all and threads do not end by themselves. They never
+    /// decide, either.
     pub running: MustSet<ThreadId>,
-    /// Bases whose latest piece of memory surely no other thread has yet.
+    /// Bases whose latest piece of memory no other thread has yet.
     pub owned: MustSet<BaseId>,
     /// Values that are constant on this path.
     pub constants: MustMap<ValueName, i64>,
     /// Values of cells, as long as no other thread can change them.
     pub cells: MustMap<CellId, i64>,
-    /// Values that are what a cell is now, as long as no other thread can change it.
+    /// Values that equal the current contents of a cell, as long as no other thread can change it.
     pub current: CurrentValues,
-    /// Values that no other thread gets, and the counters that they were taken from.
+    /// Values that no other thread gets, with the counters from which they were taken.
     pub unique_values: MustMap<ValueName, CellId>,
-    /// Whether this may be the only thread; only where cells are followed.
+    /// True if this may be the only thread; only where cells are tracked.
     pub may_be_alone: bool,
-    /// Events that surely have happened.
+    /// Events that must have happened.
     pub seen: MustSet<SyncEvent>,
     /// Events that this thread may have caused.
     pub done: MaySet<SyncEvent>,
-    /// Events that surely happen when a function that has been called returns.
+    /// Events that must happen before a called function returns.
     pub inside: MustSet<SyncEvent>,
     /// How often this thread has waited at barriers.
     pub rounds: Rounds,
 }
 
 impl State {
-    /// Whether both have the same values, and so belong to the same path.
+    /// Returns true if both have the same values, and so belong to the same path.
     pub(super) fn is_same_path(&self, other: &Self) -> bool {
         self.constants == other.constants && self.cells == other.cells && self.may_be_alone == other.may_be_alone
     }
@@ -61,7 +63,7 @@ impl State {
 
 impl Lattice for State {
     fn join(&mut self, other: &Self) -> bool {
-        // Every component is joined, whatever the others say: `|`, not `||`.
+        // Join every component, whatever the others return: `|`, not `||`.
         self.lockset.join(&other.lockset)
             | self.depths.join(&other.depths)
             | self.may_hold.join(&other.may_hold)
@@ -80,27 +82,27 @@ impl Lattice for State {
     }
 }
 
-/// Of each cell, the values that surely are what it is now.
+/// For each cell, the values that equal its current contents.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct CurrentValues(BTreeMap<CellId, BTreeSet<ValueName>>);
 
 impl CurrentValues {
-    /// Whether a value is what a cell is now.
+    /// Returns true if a value equals the current contents of a cell.
     pub fn contains(&self, cell: CellId, name: ValueName) -> bool {
         self.0.get(&cell).is_some_and(|names| names.contains(&name))
     }
 
-    /// A value is what a cell is now.
+    /// Notes that a value equals the current contents of a cell.
     pub fn insert(&mut self, cell: CellId, name: ValueName) {
         self.0.entry(cell).or_default().insert(name);
     }
 
-    /// The cell may have changed; what it was before.
+    /// Notes that the cell may have changed; returns the values that it had.
     pub fn forget(&mut self, cell: CellId) -> BTreeSet<ValueName> {
         self.0.remove(&cell).unwrap_or_default()
     }
 
-    /// A value is made anew.
+    /// Notes that a value is recomputed.
     pub fn rename(&mut self, name: ValueName) {
         self.0.retain(|_, names| {
             names.remove(&name);
@@ -108,12 +110,12 @@ impl CurrentValues {
         });
     }
 
-    /// Keeps what is known of some cells only.
+    /// Keeps only what is known about some cells.
     pub fn retain(&mut self, is_kept: impl Fn(CellId) -> bool) {
         self.0.retain(|&cell, _| is_kept(cell));
     }
 
-    /// The cells of which something is known.
+    /// Returns the cells about which something is known.
     pub fn cells(&self) -> impl Iterator<Item = CellId> + '_ {
         self.0.keys().copied()
     }
@@ -132,19 +134,19 @@ impl Lattice for CurrentValues {
     }
 }
 
-/// How often a thread has waited at barriers: a number, or up to multiples of another.
+/// How often a thread has waited at barriers: a number, or a residue.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Rounds(BTreeMap<LockId, Congruence>);
 
 impl Rounds {
     const NEVER: Congruence = Congruence::exact(0);
 
-    /// How often the thread has waited at one barrier.
+    /// Returns how often the thread has waited at one barrier.
     pub fn of(&self, barrier: &LockId) -> Congruence {
         self.0.get(barrier).copied().unwrap_or(Self::NEVER)
     }
 
-    /// The thread waits at a barrier once more.
+    /// Notes that the thread waits at a barrier once more.
     pub fn pass(&mut self, barrier: LockId) {
         let passed = self.of(&barrier).plus(1);
         self.0.insert(barrier, passed);

@@ -1,8 +1,8 @@
 //! Thread groups: threads that one loop creates, one in each iteration, and the memory that each member has for itself.
 //!
-//! Members are told apart by what the loop gives them: an allocation, an element of an array, or a number that is different in each iteration.
-//! Accesses of two members to their own elements never overlap. That needs a loop that is passed once, creates one thread in each iteration, and
-//! has a counter that does not wrap around.
+//! What the loop gives the members distinguishes them: an allocation, an array element, or a number that differs in
+//! each iteration. Accesses of two members to their own elements never overlap. This requires a loop that is entered
+//! once, creates one thread in each iteration, and has a counter that does not wrap around.
 //!
 //! Start at [`ThreadGroups`].
 
@@ -16,23 +16,23 @@ use crate::program::FunctionId;
 use racehunter_ir::{Instruction, InstructionId, Operand};
 use rustc_hash::FxHashMap;
 
-/// How members of a group are told apart by what they are given.
+/// What distinguishes the members of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Given {
-    /// Memory of its own.
+    /// Separate memory.
     Object,
     /// The address of an element of an array, and the size of an element in bytes.
     Element {
         /// The address in the loop.
         address: Linear,
-        /// Distance from one to the next.
+        /// Distance between elements.
         bytes: u64,
     },
     /// A number.
     Number,
 }
 
-/// Threads that one loop creates, one in each round.
+/// Threads that one loop creates, one in each iteration.
 pub(super) struct Group {
     pub(super) creator: InstanceId,
     pub(super) at: u32,
@@ -44,30 +44,30 @@ pub(super) struct Group {
 /// A member of a group that the number of its iteration distinguishes.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// Who creates it.
+    /// The instance that creates it.
     pub creator: InstanceId,
-    /// Where.
+    /// The instruction that creates it.
     pub at: u32,
-    /// Its number, there.
+    /// Its number there.
     pub number: Operand,
-    /// How far from the number of the next.
+    /// The distance between numbers.
     pub step: u64,
-    /// The address that it is given, and the bytes from one to the next; otherwise it is given the number.
+    /// The address that it is given, and the distance between addresses; otherwise it is given the number.
     pub element: Option<(Linear, u64)>,
 }
 
-/// What a member of a group has for itself; equal ones of different members are different memory.
+/// Memory that a member of a group has for itself; equal values of different members mean different memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Own {
-    /// Within what its argument leads to.
+    /// Within the memory behind its argument.
     Argument,
-    /// Within the row of its number, in an array that begins there.
+    /// Within the row of its number, in an array that starts there.
     Row {
         /// Offset of the array in its base.
         begin: i64,
         /// Bytes of a row.
         bytes: u64,
-        /// Rows further.
+        /// Number of rows further on.
         row: i64,
     },
 }
@@ -77,7 +77,7 @@ pub enum Own {
 pub struct ThreadGroups {
     groups: FxHashMap<ThreadId, Group>,
     loops: FxHashMap<FunctionId, Loops>,
-    /// Threads that are all over when control leaves a loop: by instance, header and next block.
+    /// Threads that have all ended when control leaves a loop: by instance, header and next block.
     pub waited_for: FxHashMap<(InstanceId, u32, u32), Vec<ThreadId>>,
 }
 
@@ -101,7 +101,7 @@ impl ThreadGroups {
     fn group(&mut self, points_to: &PointsTo<'_>, thread: ThreadId) -> Option<Group> {
         let described = &points_to.threads[thread];
         let (creator, at) = described.creator?;
-        // The loop is passed through once; else a number could come again.
+        // The loop is entered once; otherwise a number could repeat.
         if described.recursive || !points_to.is_once(creator) {
             return None;
         }
@@ -111,7 +111,7 @@ impl ThreadGroups {
         let code = points_to.program.function(function).0;
         let loops = self.loops(points_to, function);
         let around = loops.innermost(blocks.block_of[at as usize])?.clone();
-        // Control also reaches the header after the last round.
+        // Control also reaches the header after the last iteration.
         let block = blocks.block_of[at as usize];
         if !loops.is_outermost(blocks, &around) || block == around.header || !around.is_once_a_round(blocks, block) {
             return None;
@@ -124,7 +124,7 @@ impl ThreadGroups {
         let is_counter = |counter: &Counter, value: &InstanceValue| *value == (creator, instruction(counter.phi));
         let by = |value: &InstanceValue| counters.iter().find(|counter| is_counter(counter, value)).cloned();
         let given = given(points_to, creator, argument, &around, loops, &counters);
-        // The counter is the one of the argument, or else of the handle.
+        // The counter is that of the argument, or else of the handle.
         let counter = match &given {
             Some((_, Some(counter))) => counter.clone(),
             _ => handle
@@ -137,7 +137,7 @@ impl ThreadGroups {
         Some(Group { creator, at, header: around.header, counter, given })
     }
 
-    /// What tells the members of a group apart, if it is a number that they are given or an element of an array.
+    /// Returns the number or array element that distinguishes the members of a group.
     pub fn member(&self, thread: ThreadId) -> Option<Member> {
         let group = self.groups.get(&thread)?;
         let element = match group.given.as_ref()? {
@@ -149,7 +149,7 @@ impl ThreadGroups {
         Some(Member { creator, at, number: instruction(group.counter.phi), step, element })
     }
 
-    /// How many members a group has at most.
+    /// Returns the maximum number of members of a group.
     pub fn size(&self, points_to: &PointsTo<'_>, thread: ThreadId) -> Option<u64> {
         let group = self.groups.get(&thread)?;
         let instance = &points_to.instances[group.creator];
@@ -159,7 +159,7 @@ impl ThreadGroups {
         bounds.min()
     }
 
-    /// What a member of a group accesses of its own, if it does.
+    /// Returns the memory of its own that a member of a group accesses, if any.
     pub fn own(
         &self,
         points_to: &PointsTo<'_>,
@@ -181,7 +181,7 @@ impl ThreadGroups {
         }
     }
 
-    /// What the creator of a group accesses of that which the next member will get, if it does.
+    /// Returns the memory of the next member that the creator of a group accesses, if any.
     pub fn of_next(
         &self,
         points_to: &PointsTo<'_>,
@@ -197,7 +197,7 @@ impl ThreadGroups {
         let loops = self.loops.get(&function)?;
         let (block, creates) = (blocks.block_of[at as usize], blocks.block_of[group.at as usize]);
         let around = loops.all.iter().find(|other| other.header == group.header)?;
-        // In the same round, and before the member is there.
+        // In the same iteration, and before the member exists.
         let before = if block == creates { at < group.at } else { loops.dominates(block, creates) };
         if !around.body.contains(&block) || !before {
             return None;
@@ -218,12 +218,12 @@ pub(super) fn instruction(at: u32) -> Operand {
     Operand::Instruction(InstructionId(at))
 }
 
-/// Where a number comes from.
+/// Returns the origin of a number.
 pub(super) fn plain(points_to: &PointsTo<'_>, value: &InstanceValue) -> InstanceValue {
     number(points_to, value.0, &value.1)
 }
 
-/// The one function outside of the program that a call leads to.
+/// Returns the one function outside the program that a call leads to.
 pub(super) fn only_model<'p>(points_to: &PointsTo<'p>, id: InstanceId, at: u32) -> Option<(Model, &'p Instruction)> {
     let instance = &points_to.instances[id];
     let mut names = instance.outside.get(&at)?.iter();
@@ -233,14 +233,14 @@ pub(super) fn only_model<'p>(points_to: &PointsTo<'p>, id: InstanceId, at: u32) 
     points_to.models.of(name).filter(|_| is_only).map(|model| (model, call))
 }
 
-/// The one place in memory that a value leads to.
+/// Returns the one place in memory that a value points to.
 pub(crate) fn one_place(points_to: &PointsTo<'_>, value: &InstanceValue) -> Option<(BaseId, i64)> {
     let (base, offset) = points_to.operand(value.0, &value.1).only()?;
     let begin = offset.only()?;
     points_to.is_strong(base).then_some((base, begin))
 }
 
-/// How the argument of a call tells the threads apart that it creates, and by which counter.
+/// Returns how the argument of a call distinguishes the threads that it creates, and by which counter.
 fn given(
     points_to: &PointsTo<'_>,
     creator: InstanceId,
@@ -253,7 +253,7 @@ fn given(
     let blocks = &points_to.blocks[function];
     let by =
         |value: &InstanceValue| counters.iter().find(|counter| *value == (creator, instruction(counter.phi))).cloned();
-    // Made in the same round, and in each.
+    // Allocated in the same iteration, and in each one.
     if let Some(base) = fresh::latest(points_to, creator, argument)
         && let Base::Heap(id, at) = *points_to.describe(base)
         && id == creator
@@ -274,7 +274,7 @@ fn given(
     Some((Given::Element { address: address.clone(), bytes }, Some(counter)))
 }
 
-/// The row of an array that a number leads to.
+/// Returns the row of an array that a number selects.
 fn row(points_to: &PointsTo<'_>, sum: &Linear, number: &InstanceValue, bytes: u64) -> Option<Own> {
     let [(scale, index)] = &sum.terms[..] else { return None };
     if plain(points_to, index) != *number {

@@ -1,7 +1,8 @@
 //! Loops that join all members of a thread group.
 //!
-//! One loop stores the handles of the threads that it creates in an array; another one reads the same elements, and joins each. If
-//! both pass the same range of indices and nothing else writes the handles, every member is over when control leaves the second loop.
+//! One loop stores the handles of the threads that it creates in an array; another one reads the same elements, and
+//! joins each. If both cover the same range of indices and nothing else writes the handles, every member has ended when
+//! control leaves the second loop.
 
 use super::groups::{Group, ThreadGroups, instruction, one_place, only_model, plain};
 use crate::cfg::loops::Loop;
@@ -16,7 +17,7 @@ use racehunter_ir::{Operand, Operation};
 use std::collections::BTreeSet;
 
 impl ThreadGroups {
-    /// Finds loops after which all members are over.
+    /// Finds loops after which all members have ended.
     pub(super) fn find_joins(&mut self, points_to: &PointsTo<'_>, thread: ThreadId, group: &Group) {
         let instance = &points_to.instances[group.creator];
         let function = instance.function;
@@ -90,7 +91,7 @@ impl ThreadGroups {
     }
 }
 
-/// The place that a number is read from, and how many bytes, if nothing writes there any more when control has come to a loop.
+/// Returns the place and size that a number is read from, if nothing writes there once control has reached a loop.
 fn kept(points_to: &PointsTo<'_>, id: InstanceId, from: &Loop, number: &Operand) -> Option<(BaseId, i64, u64)> {
     let function = points_to.instances[id].function;
     let blocks = &points_to.blocks[function];
@@ -118,7 +119,8 @@ fn kept(points_to: &PointsTo<'_>, id: InstanceId, from: &Loop, number: &Operand)
     writers(points_to, id, (base, at, *bytes)).into_iter().all(is_before).then_some((base, at, *bytes))
 }
 
-/// All instructions that may write to a place, but for the end of a function that uses it: nothing of the function comes after that.
+/// Returns all instructions that may write to a place, except the end of a function that uses it: nothing in the
+/// function comes after that.
 fn writers(points_to: &PointsTo<'_>, user: InstanceId, place: (BaseId, i64, u64)) -> Vec<(InstanceId, u32)> {
     let (base, at, bytes) = place;
     let mut found = Vec::new();

@@ -1,8 +1,8 @@
 //! May-happen-in-parallel: which threads may run at the same time.
 //!
-//! [`ThreadTree`] has who creates whom. While the solver runs it learns which threads may be active where a thread is created
-//! and which are left behind at its end. Two accesses may happen in parallel unless one thread is surely not active at the
-//! other's access, by the tree and by the sets of active threads of both states.
+//! [`ThreadTree`] knows which thread creates which. While the solver runs, it learns which threads may be active where
+//! a thread is created, and which are left behind at its end. Two accesses may happen in parallel unless one thread is
+//! definitely not active at the other's access, by the tree and by the sets of active threads of both states.
 //!
 //! Start at [`ThreadTree::may_happen_in_parallel`].
 
@@ -11,24 +11,24 @@ use crate::pointer::{InstanceId, PointsTo, ThreadId};
 use crate::solver::{Solution, State};
 use std::collections::BTreeSet;
 
-/// Who creates whom, and what follows for who runs with whom.
+/// Which thread creates which, and which threads may therefore run in parallel.
 #[derive(Clone, Debug)]
 pub struct ThreadTree {
     parents: IndexVec<ThreadId, Option<ThreadId>>,
     descendants: IndexVec<ThreadId, BTreeSet<ThreadId>>,
     self_parallel: IndexVec<ThreadId, bool>,
-    /// Descendants of earlier threads of the same place that may be running when one begins.
+    /// Descendants of earlier threads of the same place that may be running when one starts.
     inherited: IndexVec<ThreadId, BTreeSet<ThreadId>>,
     left: IndexVec<ThreadId, BTreeSet<ThreadId>>,
     before_create: IndexVec<ThreadId, BTreeSet<ThreadId>>,
-    /// Those that surely are running when one begins.
+    /// Threads that must be running when one starts.
     running: IndexVec<ThreadId, BTreeSet<ThreadId>>,
-    /// Of each instance, threads that a call of it creates, and their descendants.
+    /// For each instance, the threads that a call of it creates, and their descendants.
     made: IndexVec<InstanceId, BTreeSet<ThreadId>>,
 }
 
 impl ThreadTree {
-    /// The tree of threads; nothing is known yet about who runs with whom.
+    /// Returns the tree of threads, before anything is known about parallelism.
     pub fn of(points_to: &PointsTo<'_>) -> Self {
         let threads = &points_to.threads;
         let parents = threads.map(|thread| thread.creator.map(|(creator, _)| points_to.instances[creator].thread));
@@ -42,7 +42,7 @@ impl ThreadTree {
                 ancestor = parents[thread];
             }
         }
-        // What creates itself is a descendant of itself.
+        // A thread that creates itself is its own descendant.
         for (id, thread) in threads.entries() {
             if thread.recursive {
                 descendants[id].insert(id);
@@ -63,7 +63,7 @@ impl ThreadTree {
         .with_made(points_to)
     }
 
-    /// Goes from functions that create threads to their callers, and on to theirs.
+    /// Propagates created threads from functions to their callers, until nothing changes.
     fn with_made(mut self, points_to: &PointsTo<'_>) -> Self {
         let mut work: Vec<InstanceId> = Vec::new();
         for (id, instance) in points_to.instances.entries() {
@@ -85,33 +85,33 @@ impl ThreadTree {
         self
     }
 
-    /// Whether a call of an instance can create a thread, itself or by what it calls.
+    /// Returns true if a call of an instance can create a thread, directly or through its callees.
     pub fn is_made_by(&self, thread: ThreadId, callee: InstanceId) -> bool {
         self.made[callee].contains(&thread)
     }
 
-    /// All threads that a thread creates, and that those create.
+    /// Returns all threads that a thread creates, and that those create.
     pub fn descendants(&self, thread: ThreadId) -> &BTreeSet<ThreadId> {
         &self.descendants[thread]
     }
 
-    /// Whether two threads of the same place may run at the same time.
+    /// Returns true if two threads of the same place may run at the same time.
     pub fn is_self_parallel(&self, thread: ThreadId) -> bool {
         self.self_parallel[thread]
     }
 
-    /// Descendants that may be running when a thread begins.
+    /// Returns the descendants that may be running when a thread starts.
     pub fn inherited(&self, thread: ThreadId) -> &BTreeSet<ThreadId> {
         &self.inherited[thread]
     }
 
-    /// Descendants that may be running after the end of a thread.
+    /// Returns the descendants that may be running after the end of a thread.
     pub fn left_by(&self, thread: ThreadId) -> &BTreeSet<ThreadId> {
         &self.left[thread]
     }
 
-    /// Takes over what a round of following control has shown; whether anything is new. It only ever becomes more: a
-    /// thread is taken to be alone of its kind until it is seen to be created while another one may be running.
+    /// Adopts what a pass of the solver has shown; returns true if anything is new. The sets only grow: a thread counts
+    /// as the only one of its place until it is seen to be created while another one may be running.
     pub fn learn(&mut self, points_to: &PointsTo<'_>, solution: &Solution) -> bool {
         let mut changed = false;
         for (id, thread) in points_to.threads.entries() {
@@ -134,7 +134,7 @@ impl ThreadTree {
                         .retain(|other| state.running.contains(other));
                 }
             }
-            // Nothing is decided by it, so it is no matter that it is not final before the last round.
+            // This decides nothing, so it need not be final before the last pass.
             self.running[id] = running.unwrap_or_default();
             add(&mut self.inherited[id], before.intersection(&self.descendants[id]).copied().collect());
             let parent = points_to.instances[creator].thread;
@@ -151,8 +151,8 @@ impl ThreadTree {
         std::iter::successors(Some(thread), |thread| self.parents[*thread]).collect()
     }
 
-    /// Whether two threads surely are there at the same time at some moment, if loops have rounds: one is created while the other
-    /// is running, or several are created at one place. It is known that they may be.
+    /// Returns true if two threads must exist at the same time at some moment, if loops have iterations: one is created
+    /// while the other is running, or one place creates several. The caller has established that they may.
     pub fn must_happen_in_parallel(&self, first: (ThreadId, &State), second: (ThreadId, &State)) -> bool {
         let ((first, first_state), (second, second_state)) = (first, second);
         first == second
@@ -162,7 +162,7 @@ impl ThreadTree {
                 && (self.running[first].contains(&second) || self.running[second].contains(&first)))
     }
 
-    /// Whether two threads may be at these points at the same time.
+    /// Returns true if two threads may be at these points at the same time.
     pub fn may_happen_in_parallel(&self, first: (ThreadId, &State), second: (ThreadId, &State)) -> bool {
         let ((first, first_state), (second, second_state)) = (first, second);
         if first == second {
@@ -175,7 +175,7 @@ impl ThreadTree {
         if above_first.contains(&second) {
             return self.is_self_parallel(second) || second_state.active.contains(&first);
         }
-        // The last thread that both come from, and its children on the two branches.
+        // The last common ancestor, and its children on the two branches.
         let Some(&common) = above_first.iter().find(|thread| above_second.contains(thread)) else { return true };
         if self.is_self_parallel(common) {
             return true;

@@ -1,4 +1,4 @@
-//! From a tiny program to the form in which the analysis gets it: SSA, as after `mem2reg`.
+//! From a tiny program to the form that the analysis gets: SSA, as after `mem2reg`.
 
 use crate::source::{Address, Given, LOCK, Lock, NODE, Number, Object, REGISTERS, Source, Statement};
 use racehunter_ir::{
@@ -6,7 +6,7 @@ use racehunter_ir::{
     Operation, Order, Predicate, Symbol, SymbolId, SymbolKind, Type, UpdateOperator,
 };
 
-/// Functions outside of the program, in the order of their symbols.
+/// Functions outside the program, in the order of their symbols.
 pub const OUTSIDE: [&str; 19] = [
     "pthread_create",
     "pthread_join",
@@ -30,7 +30,7 @@ pub const OUTSIDE: [&str; 19] = [
 ];
 
 const INTEGER: Type = Type::Integer(64);
-/// Threads that one function can have handles of.
+/// Maximum number of thread handles of one function.
 pub const HANDLES: u64 = 3;
 pub const BLOCK: u64 = 16;
 
@@ -47,7 +47,7 @@ fn function_symbol(number: usize) -> SymbolId {
     SymbolId((Object::ALL.len() + OUTSIDE.len() + number) as u32)
 }
 
-/// The module of a program.
+/// Returns the module of a program.
 pub fn lower(source: &Source) -> Module {
     let symbol = |name: String, kind| Symbol { name, linkage: Linkage::External, kind };
     let variable = |object: &Object| SymbolKind::Variable {
@@ -56,7 +56,7 @@ pub fn lower(source: &Source) -> Module {
         constant: false,
         thread_local: object.is_own(),
         pointers: Vec::new(),
-        // All of them are zero at first.
+        // All of them are initially zero.
         numbers: Some(Vec::new()),
         declaration: None,
     };
@@ -153,7 +153,7 @@ impl Lowering {
         self.labels[label.0] = Some(BlockId(self.blocks.len() as u32 - 1));
     }
 
-    /// A label of the block that is being written.
+    /// Returns a label of the current block.
     fn here(&mut self) -> Label {
         let label = self.label();
         self.labels[label.0] = Some(BlockId(self.blocks.len() as u32 - 1));
@@ -385,7 +385,7 @@ impl Lowering {
         }
     }
 
-    /// Two sides, one if a comparison holds, and phis where they meet.
+    /// Writes two sides, one if a comparison holds, and phis where they meet.
     fn branch(&mut self, predicate: Predicate, left: Operand, right: Operand, yes: &[Statement], no: &[Statement]) {
         let holds = self.put(Operation::Compare(predicate), Type::Integer(1), vec![left, right]);
         let (one, other, after) = (self.label(), self.label(), self.label());
@@ -413,7 +413,7 @@ impl Lowering {
         }
     }
 
-    /// A loop that counts up a register; the other registers have phis, whether they need them or not.
+    /// Writes a loop that counts up a register; the other registers have phis, whether they need them or not.
     fn repeat(&mut self, register: usize, begin: Operand, end: Operand, body: &[Statement]) {
         self.registers.numbers[register] = begin;
         let (header, inside, after, from) = (self.label(), self.label(), self.label(), self.here());
@@ -451,7 +451,7 @@ impl Lowering {
         self.registers = phis;
     }
 
-    /// A loop with two ways in, by an input: at its beginning, or in its middle.
+    /// Writes a loop with two entries, chosen by an input: at its start, or in its middle.
     fn tangle(&mut self, register: usize, times: i64, one: &[Statement], other: &[Statement]) {
         self.registers.numbers[register] = Operand::Integer(0);
         let input = self.call("__VERIFIER_nondet_long", INTEGER, Vec::new());
@@ -464,7 +464,7 @@ impl Lowering {
         let first = self.phis(&before, from);
         let counter = self.registers.numbers[register].clone();
         self.body(one);
-        // Whatever the body does with the register, the loop comes to its end.
+        // Whatever the body does with the register, the loop terminates.
         self.registers.numbers[register] = counter;
         let half = (self.registers.clone(), self.here());
         self.jump(middle);
@@ -483,7 +483,7 @@ impl Lowering {
         self.begin(after);
     }
 
-    /// Phis for all registers, which have one way so far; where they begin.
+    /// Writes phis for all registers, with one predecessor so far; returns where they begin.
     fn phis(&mut self, values: &Registers, from: Label) -> usize {
         let first = self.instructions.len();
         for number in 0..REGISTERS {

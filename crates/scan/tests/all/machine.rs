@@ -1,5 +1,5 @@
-//! Runs tiny programs in all schedules and with all inputs, and sees whether two threads ever stand before accesses that
-//! conflict. That is a race, and if it happens nowhere there is none.
+//! Runs tiny programs in all schedules and with all inputs, and checks whether two threads ever stand before
+//! conflicting accesses. That is a race; if it never happens, there is none.
 
 use crate::lower::{BLOCK, OUTSIDE};
 use crate::source::Object;
@@ -10,26 +10,26 @@ use racehunter_ir::{
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
-/// What is true of a program.
+/// The truth about a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truth {
     /// There is a race.
     Race,
     /// There is none.
     None,
-    /// Some execution does what the language does not allow, so that nothing need be true.
+    /// Some execution is undefined, so nothing need be true.
     Undefined,
     /// There are too many executions.
     TooLarge,
 }
 
-/// Values that inputs have; programs compare them with 0 and 1.
+/// Possible values of inputs; programs compare them with 0 and 1.
 const INPUTS: [i64; 3] = [0, 1, 2];
-/// Objects are so far apart.
+/// Distance between objects.
 const APART: i64 = 1 << 16;
-/// So far apart are those that each thread has of an object.
+/// Distance between the threads' own copies of an object.
 const OWN: i64 = 1 << 10;
-/// Numbers of objects that threads make.
+/// Numbers of allocated objects.
 const MADE: i64 = 1000;
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -45,7 +45,7 @@ struct Thread {
     frames: Vec<Frame>,
     joined: bool,
     made: i64,
-    /// Whether it has given a lock back to wait for a condition.
+    /// True if it has released a lock to wait on a condition.
     waits: bool,
 }
 
@@ -58,7 +58,7 @@ enum Holder {
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 struct State {
     memory: BTreeMap<i64, i64>,
-    /// Bytes of what was made and is not freed.
+    /// Sizes of allocated objects that are not freed.
     live: BTreeMap<i64, u64>,
     locks: BTreeMap<i64, Holder>,
     tokens: i64,
@@ -76,10 +76,10 @@ enum Next<'m> {
 
 const BIT: Type = Type::Integer(1);
 
-/// The atomic section as a lock: no object is there.
+/// The atomic section as a lock: no object has this address.
 const SECTION: i64 = 1;
 
-/// Looks at all executions, up to a number of states.
+/// Examines all executions, up to a number of states.
 pub fn truth(module: &Module, most: usize) -> Truth {
     let machine = Machine { module };
     let mut seen: FxHashSet<State> = FxHashSet::default();
@@ -98,7 +98,7 @@ pub fn truth(module: &Module, most: usize) -> Truth {
         if (0..next.len()).any(|first| (0..first).any(|second| is_race(&next[first], &next[second]))) {
             return Truth::Race;
         }
-        // The end of `main` is the end of all.
+        // The end of `main` ends the program.
         if !matches!(next[0], Next::Over) {
             for (thread, next) in next.iter().enumerate() {
                 match next {
@@ -196,7 +196,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// A function as an argument is its number.
+    /// Returns an argument; a function is represented by its number.
     fn argument(&self, state: &State, thread: usize, operand: &Operand) -> i64 {
         match self.defined(operand) {
             Some(function) => function as i64,
@@ -211,7 +211,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// All that can follow when a thread goes on; false if that is not allowed to happen.
+    /// Collects all states that can follow when a thread continues; returns false if that is undefined.
     fn step(&self, state: &State, thread: usize, next: &Next<'_>, work: &mut Vec<State>) -> bool {
         let instruction = self.instruction(state, thread).unwrap();
         let mut after = state.clone();
@@ -228,7 +228,7 @@ impl<'m> Machine<'m> {
                 let value = |operand: usize| self.value(state, thread, &instruction.operands[operand]);
                 match instruction.operation {
                     Operation::Store { .. } => after.memory.insert(*address, value(0)),
-                    // A narrow counter begins again after two.
+                    // A narrow counter wraps around after two.
                     Operation::Update { bytes: 1, .. } => after.memory.insert(*address, (old + value(1)) & 1),
                     Operation::Update { .. } => after.memory.insert(*address, old + value(1)),
                     _ => None,
@@ -264,7 +264,7 @@ impl<'m> Machine<'m> {
             }
             "pthread_mutex_lock" | "pthread_rwlock_wrlock" | "__VERIFIER_atomic_begin" => {
                 match state.locks.get(&first) {
-                    // To take it twice is not allowed, and to wait for it is.
+                    // Locking it twice is undefined, but waiting for it is not.
                     Some(Holder::Writer(owner)) if *owner == thread => false,
                     Some(_) => true,
                     None => {
@@ -273,7 +273,7 @@ impl<'m> Machine<'m> {
                     }
                 }
             }
-            // Where it is asked whether it could be taken, it may not have been.
+            // If the program checks the result, the attempt may fail.
             "mtx_lock" => match state.locks.get(&first) {
                 Some(Holder::Writer(owner)) if *owner == thread => false,
                 Some(_) => go_on(after, 1, work),
@@ -346,7 +346,7 @@ impl<'m> Machine<'m> {
                     true
                 }
                 (false, _) => false,
-                // Nobody need have asked for it.
+                // A wake-up without a request.
                 (true, None) => {
                     after.locks.insert(arguments[1], Holder::Writer(thread));
                     after.threads[thread].waits = false;
@@ -367,7 +367,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// Does all that no other thread can notice.
+    /// Executes everything that no other thread can notice.
     fn settle(&self, state: &mut State, thread: usize) {
         while let Some(instruction) = self.instruction(state, thread) {
             let value = |state: &State, at: usize| self.value(state, thread, &instruction.operands[at]);
@@ -445,7 +445,7 @@ fn finish(state: &mut State, thread: usize, result: i64) {
     frame.at += 1;
 }
 
-/// Memory that nobody has yet. Its number depends on nothing that other threads do.
+/// Returns unused memory. Its number does not depend on other threads.
 fn make(state: &mut State, thread: usize, bytes: u64) -> i64 {
     let made = &mut state.threads[thread].made;
     *made += 1;

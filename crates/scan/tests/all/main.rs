@@ -1,4 +1,4 @@
-//! Tests of the analysis as a whole, against truth.
+//! Tests of the whole analysis against the truth.
 
 mod lower;
 mod machine;

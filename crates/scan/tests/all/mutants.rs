@@ -1,5 +1,5 @@
-//! What is taken away from a program that was proved: without a lock, or without waiting for a thread, the proof may stand
-//! only if it is still true.
+//! Removes something from a proved program: without a lock, or without a join, the proof may stand only if it is still
+//! true.
 
 use crate::lower::lower;
 use crate::machine::{Truth, truth};
@@ -9,7 +9,7 @@ use crate::truth::{MOST, programs, report};
 use racehunter_scan::Models;
 use racehunter_scan::pointer::backend::{Alias, Backend, Value};
 
-/// All programs that come of taking away one thing: a lock with the end of its section, or one wait for a thread.
+/// Returns all programs that result from removing one thing: a lock with the end of its section, or one join.
 fn mutants(source: &Source) -> Vec<Source> {
     let mut found = Vec::new();
     for function in 0..source.functions.len() {
@@ -26,7 +26,7 @@ fn mutants(source: &Source) -> Vec<Source> {
     found
 }
 
-/// The statements without the one of this number among those that can be taken away.
+/// Returns the statements without the removable one of this number.
 fn without(body: &[Statement], number: &mut usize) -> Vec<Statement> {
     let mut kept = Vec::new();
     let mut gone: Option<Lock> = None;

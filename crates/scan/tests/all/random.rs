@@ -1,9 +1,9 @@
-//! Random tiny programs. Most keep to a discipline for each variable, so that many have no race, and break it here and
-//! there, so that those that have one look much like those that do not.
+//! Random tiny programs. Most follow a discipline for each variable, so that many have no race, and break it here and
+//! there, so that programs with and without a race look alike.
 
 use crate::source::{Address, Given, Lock, Number, Object, Source, Statement, VALUE};
 
-/// Numbers from a seed.
+/// Random numbers from a seed.
 pub struct Random(u64);
 
 impl Random {
@@ -53,16 +53,16 @@ enum Discipline {
 struct Generator<'r> {
     random: &'r mut Random,
     disciplines: [Discipline; 3],
-    /// One access in so many breaks the discipline.
+    /// One access in this many breaks the discipline.
     careless: usize,
 }
 
 const FIRST: Lock = Lock::Mutex(Address::Variable(Object::First, 0));
 const SECOND: Lock = Lock::Mutex(Address::Variable(Object::Second, 0));
-/// Functions: `main`, two that threads begin with, and one that others call.
+/// Functions: `main`, two thread entries, and one that others call.
 const HELPER: usize = 3;
 
-/// A random program.
+/// Returns a random program.
 pub fn program(seed: u64) -> Source {
     let mut random = Random::new(seed);
     let mut discipline = || match random.below(6) {
@@ -91,7 +91,7 @@ impl Generator<'_> {
             }
             body
         });
-        // A thread that has a child of its own.
+        // A thread that creates a thread.
         if self.random.one_in(5) {
             let given = self.given(arguments[1], Number::Constant(0), &mut bodies[0]);
             bodies[0].push(Statement::Create(Number::Constant(0), 2, given));
@@ -118,7 +118,7 @@ impl Generator<'_> {
         }
         let waits = !self.random.one_in(5);
         if self.random.one_in(2) {
-            // A crew, and a loop that waits for it.
+            // A thread group, and a loop that joins it.
             let number = Number::Register(2);
             let mut inside = Vec::new();
             let given = self.given(arguments[0], number, &mut inside);
@@ -134,7 +134,7 @@ impl Generator<'_> {
                 _ => {}
             }
             body.push(match self.random.below(12) {
-                // Three of them, and numbers of one bit; or a loop that is entered in its middle.
+                // Three threads, and one-bit numbers; or a loop that is entered in its middle.
                 0 => {
                     let inside = inside.iter().map(narrowed).collect();
                     Statement::Repeat(2, 3, inside)
@@ -179,9 +179,9 @@ impl Generator<'_> {
         body
     }
 
-    /// What a thread gets, and what has to be done for it first.
+    /// Returns what a thread is given, after the statements that prepare it.
     fn given(&mut self, argument: Argument, number: Number, body: &mut Vec<Statement>) -> Given {
-        // Now and then all get the same.
+        // Now and then all threads get the same.
         let number = if self.random.one_in(8) { Number::Constant(0) } else { number };
         match argument {
             Argument::Nothing => Given::Null,
@@ -198,7 +198,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Accesses where no other thread should be.
+    /// Writes accesses where no other thread should be.
     fn plain(&mut self, body: &mut Vec<Statement>) {
         let variable = self.variable().0;
         body.push(match self.random.below(3) {
@@ -208,7 +208,7 @@ impl Generator<'_> {
         });
     }
 
-    /// A number for an element or a lock.
+    /// Returns a number for an element or a lock.
     fn index(&mut self, argument: Argument) -> Number {
         match self.random.below(3) {
             0 if argument == Argument::Number => Number::Argument,
@@ -233,7 +233,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Accesses as the discipline wants them, mostly.
+    /// Writes accesses that mostly follow the discipline.
     fn disciplined(&mut self, body: &mut Vec<Statement>) {
         let (address, discipline) = self.variable();
         if self.random.one_in(self.careless) {
@@ -249,7 +249,7 @@ impl Generator<'_> {
                 body.push(Statement::Unlock(lock));
             }
             Discipline::ReadWrite if self.random.one_in(2) => {
-                // Whoever reads should not write.
+                // A thread that reads should not write.
                 let access =
                     if self.random.one_in(4) { self.access(address) } else { vec![Statement::Read(0, address)] };
                 body.push(Statement::Lock(Lock::Read));
@@ -267,7 +267,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Something that threads do.
+    /// Writes an action of a thread.
     fn action(&mut self, argument: Argument, body: &mut Vec<Statement>) {
         if argument != Argument::Nothing && !self.random.one_in(3) {
             return self.with_argument(argument, body);
@@ -278,7 +278,7 @@ impl Generator<'_> {
             inside
         };
         match self.random.below(24) {
-            // A lock of one's own: on the stack, of the thread, just made, or the one that the thread was given.
+            // A private lock: on the stack, of the thread, just allocated, or the one that the thread was given.
             15 | 16 => {
                 let lock = match self.random.below(5) {
                     0 => Address::Stack(0),
@@ -299,7 +299,7 @@ impl Generator<'_> {
                 let access = self.access(address);
                 body.extend(locked(access, Lock::Mutex(lock)));
             }
-            // A lock by a number, and an element by the same, mostly.
+            // A lock by an index, and usually an element by the same index.
             17 | 18 => {
                 body.push(Statement::Set(1, if self.random.one_in(2) { Number::Input } else { self.index(argument) }));
                 let number = Number::Register(1);
@@ -312,7 +312,7 @@ impl Generator<'_> {
                 body.extend(inside);
                 body.push(Statement::Unlock(Lock::Mutex(Address::LockOf(number))));
             }
-            // A pointer goes through a pipe.
+            // A pointer passes through a pipe.
             19 if self.random.one_in(2) => {
                 let target = match self.random.below(3) {
                     0 => Address::Variable(Object::First, 0),
@@ -335,7 +335,7 @@ impl Generator<'_> {
                     body.extend(access);
                 }
             }
-            // What was known under a lock, before and after a wait that may end for no reason.
+            // A value that was known under a lock, before and after a wait that may end spuriously.
             20 => {
                 let flag = Address::Variable(Object::Y, 0);
                 let access = self.access(Address::Variable(Object::X, 0));
@@ -349,7 +349,7 @@ impl Generator<'_> {
                     body.extend(access);
                 }
             }
-            // Numbers from a counter, which begins again or does not.
+            // Numbers from a counter that may wrap around.
             21 => {
                 body.push(if self.random.one_in(2) {
                     Statement::NarrowTicket(1)
@@ -359,7 +359,7 @@ impl Generator<'_> {
                 let access = self.access(Address::Element(Number::Register(1)));
                 body.push(Statement::Below(Number::Register(1), Number::Constant(4), access, Vec::new()));
             }
-            // A lock that is taken in one half of a tangled loop, and given back in the other.
+            // A lock that is taken in one half of a loop with two entries, and released in the other.
             22 => {
                 let mut inside = Vec::new();
                 self.disciplined(&mut inside);
@@ -369,7 +369,7 @@ impl Generator<'_> {
                 }
                 body.push(Statement::Tangle(1, 2, inside, other));
             }
-            // Locked if an input says so, and touched if it is locked.
+            // Locked if an input says so, and accessed if it is locked.
             0 => {
                 let (address, _) = self.variable();
                 let locked = Number::Register(1);
@@ -406,7 +406,7 @@ impl Generator<'_> {
                     body.push(Statement::If(Number::Register(1), 1, access, Vec::new()));
                 }
             }
-            // Memory that is made here, and given away.
+            // Memory that is allocated here, and published.
             3 => {
                 body.push(Statement::Allocate);
                 body.push(Statement::Write(Address::Pointer(8), Number::Constant(1)));
@@ -419,7 +419,7 @@ impl Generator<'_> {
                     body.push(Statement::Free);
                 }
             }
-            // What somebody has given away.
+            // Memory that some thread has published.
             4 => {
                 let mut inside = vec![Statement::Load];
                 let access = self.access(Address::Pointer(0));
@@ -459,7 +459,7 @@ impl Generator<'_> {
                 let access = self.access(Address::Variable(Object::X, 0));
                 body.extend(access);
             }
-            // Some elements, by constants or by a bound that is in memory.
+            // Some elements, by constants or by a bound in memory.
             9 => {
                 let begin = Number::Constant(self.random.below(3) as i64);
                 let end = if self.random.one_in(2) {
@@ -479,14 +479,14 @@ impl Generator<'_> {
                 let (yes, no) = if self.random.one_in(2) { (access, Vec::new()) } else { (Vec::new(), access) };
                 body.push(Statement::Below(Number::Register(1), bound, yes, no));
             }
-            // One more thread that is done.
+            // Count one more finished thread.
             11 if self.random.one_in(2) => {
                 let access = self.access(Address::Variable(Object::X, 0));
                 body.extend(access);
                 let adds = vec![Statement::Increment(Address::Variable(Object::Y, 0))];
                 body.extend(if self.random.one_in(4) { adds } else { locked(adds, FIRST) });
             }
-            // So many are done.
+            // Wait until this many threads have finished.
             11 => {
                 let most = Number::Constant(1 + self.random.below(3) as i64);
                 let access = self.access(Address::Variable(Object::X, 0));
@@ -500,7 +500,7 @@ impl Generator<'_> {
     fn with_argument(&mut self, argument: Argument, body: &mut Vec<Statement>) {
         match argument {
             Argument::Nothing => {}
-            // A share of the array, mostly of its own.
+            // A share of the array, usually the thread's own.
             Argument::Number if self.random.one_in(2) => {
                 let begin = Number::Twice(0);
                 let end = Number::Twice(if self.random.one_in(4) { 3 } else { 2 });
@@ -551,7 +551,7 @@ impl Generator<'_> {
     }
 }
 
-/// The same with the number of the round as one bit.
+/// Returns the statement with the iteration number reduced to one bit.
 fn narrowed(statement: &Statement) -> Statement {
     let number = |number: Number| if number == Number::Register(2) { Number::Narrow } else { number };
     let address = |address: Address| match address {

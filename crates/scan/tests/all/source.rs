@@ -1,8 +1,8 @@
-//! Tiny programs with threads: what is generated, changed and shown.
+//! Tiny programs with threads: generated, changed and printed.
 
 use std::fmt::{self, Display, Formatter, Write as _};
 
-/// What all threads can get at.
+/// An object that all threads can reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Object {
     X,
@@ -22,7 +22,7 @@ pub enum Object {
     /// Four locks.
     Locks,
     Condition,
-    /// A counter that soon begins again.
+    /// A counter that soon wraps around.
     Narrow,
 }
 
@@ -75,14 +75,14 @@ impl Object {
         }
     }
 
-    /// Whether each thread has its own.
+    /// Returns true if each thread has its own.
     pub const fn is_own(self) -> bool {
         matches!(self, Self::Own)
     }
 }
 
 pub const ELEMENTS: u64 = 4;
-/// Bytes of a node, and where its number is.
+/// Size of a node, and the offset of its number.
 pub const NODE: i64 = 48;
 pub const VALUE: i64 = 40;
 /// Bytes of a lock.
@@ -96,16 +96,16 @@ pub enum Number {
     Constant(i64),
     Register(usize),
     Argument,
-    /// The argument and one.
+    /// The argument plus one.
     Next,
-    /// Twice the argument, and so many.
+    /// Twice the argument plus a constant.
     Twice(i64),
     Input,
-    /// The round of the innermost loop, as a number of one bit.
+    /// The iteration of the innermost loop, as a one-bit number.
     Narrow,
 }
 
-/// Where something is.
+/// An address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Address {
     Variable(Object, i64),
@@ -141,45 +141,45 @@ pub enum Statement {
     Set(usize, Number),
     Read(usize, Address),
     Write(Address, Number),
-    /// Adds one in one step.
+    /// Adds one atomically.
     Increment(Address),
-    /// The register for a pointer: where it leads.
+    /// Sets the pointer register to an address.
     Point(Address),
-    /// The register for a pointer: what `p` has.
+    /// Loads the pointer register from `p`.
     Load,
-    /// Gives the pointer to everybody.
+    /// Publishes the pointer.
     Publish,
     Allocate,
     Free,
     Lock(Lock),
     Unlock(Lock),
-    /// What is done with the lock, if it can be had.
+    /// Runs a body with the lock, if it can be taken.
     Try(Address, Vec<Statement>),
-    /// What is done with a lock, and what is done if to take it has failed.
+    /// Runs one body with a lock, and another one if taking it has failed.
     Ask(Address, Vec<Statement>, Vec<Statement>),
     If(Number, i64, Vec<Statement>, Vec<Statement>),
     /// If the pointer is not null.
     IfPointer(Vec<Statement>),
     Repeat(usize, i64, Vec<Statement>),
-    /// A register from one number up to another.
+    /// Runs a body for a register from one number up to another.
     Range(usize, Number, Number, Vec<Statement>),
-    /// One side if a number is less than another.
+    /// Takes one side if a number is less than another.
     Below(Number, Number, Vec<Statement>, Vec<Statement>),
     /// Handle, function and argument.
     Create(Number, usize, Given),
     Join(Number),
     Call(usize, Given),
-    /// Sends the pointer through a pipe, and gets one from there, as a pointer or as a number.
+    /// Sends the pointer through a pipe, and receives one from there, as a pointer or as a number.
     Send,
     Receive,
     ReceiveNumber,
-    /// A loop that can be entered in its middle: a register, rounds, and its two halves.
+    /// A loop that can be entered in its middle: a register, the number of iterations, and its two halves.
     Tangle(usize, i64, Vec<Statement>, Vec<Statement>),
-    /// Gives a lock back, waits for a condition or for nothing at all, and takes it again.
+    /// Releases a lock, waits on a condition or not at all, and takes the lock again.
     Await(Address),
-    /// A number from a counter, which is increased in the same step.
+    /// A number from a counter, which is increased atomically.
     Ticket(usize, Address),
-    /// The same, from the counter that soon begins again.
+    /// The same, from the counter that soon wraps around.
     NarrowTicket(usize),
     Post,
     Wait,

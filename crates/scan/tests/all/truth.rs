@@ -1,6 +1,6 @@
 //! What the analysis proves about random programs is true: no schedule and no input shows a race.
 //!
-//! `RACEHUNTER_ORACLE_PROGRAMS` sets how many programs are taken.
+//! `RACEHUNTER_ORACLE_PROGRAMS` sets the number of programs.
 
 use crate::lower::lower;
 use crate::machine::{Truth, truth};
@@ -13,23 +13,23 @@ pub fn programs() -> u64 {
     std::env::var("RACEHUNTER_ORACLE_PROGRAMS").ok().and_then(|number| number.parse().ok()).unwrap_or(USUAL)
 }
 
-/// How many programs are taken for each change.
+/// The number of programs in CI.
 const USUAL: u64 = 600;
 
-/// States of a program that are looked at.
+/// Maximum number of states of a program.
 pub const MOST: usize = 20_000;
 
-/// What the analysis says of a program.
+/// Returns the analysis of a program.
 pub fn report(source: &Source, backend: &dyn Backend, models: &Models) -> Report {
     analyse(&Program::link(vec![lower(source)]), models, backend)
 }
 
-/// What is true of the programs, and how much of it was proved.
+/// The truth about the programs, and how much of it was proved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tally {
     free: u64,
     racy: u64,
-    /// Undefined, or too large to know.
+    /// Undefined, or too large to decide.
     open: u64,
     /// Programs without a race that each backend proved.
     by_value: u64,
@@ -39,8 +39,8 @@ struct Tally {
     by_paths: u64,
 }
 
-/// What is proved of the first [`USUAL`] programs. An analysis that proves less has lost precision; one that proves more has
-/// gained some: then change the numbers.
+/// The proofs for the first [`USUAL`] programs. An analysis that proves less has lost precision; one that proves more
+/// has gained some: then change the numbers.
 const EXPECTED: Tally =
     Tally { free: 362, racy: 189, open: 49, by_value: 281, by_alias: 256, by_coarse: 261, by_paths: 20 };
 
@@ -79,7 +79,7 @@ fn what_is_proved_is_true() {
     println!("{tally:?}");
 }
 
-/// Two threads that a loop creates, each with its number, and what they do.
+/// Returns a program with two threads that a loop creates, each with its number, and what they do.
 fn crew(body: Vec<Statement>) -> Source {
     let number = Number::Register(2);
     let create = vec![Statement::Create(number, 1, Given::Number(number))];
@@ -99,7 +99,7 @@ fn threads_of_a_group_have_their_own_elements() {
     }
 }
 
-/// A function gets three addresses, and another thread touches what the last of them leads to.
+/// A function gets three addresses, and another thread touches what the last of them points to.
 #[test]
 fn what_is_cut_off_is_not_forgotten() {
     let last = Address::Variable(Object::Array, 16);

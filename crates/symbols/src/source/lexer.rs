@@ -7,7 +7,7 @@ use std::ops::Range;
 pub(super) enum Class {
     /// A name.
     Name,
-    /// A word of the language after which an operand follows, such as `return`.
+    /// A keyword that an operand follows, such as `return`.
     Keyword,
     /// A number, a character or a string.
     Literal,
@@ -51,7 +51,7 @@ const KEYWORDS: [&str; 20] = [
     "typeof",
 ];
 
-/// The tokens of a line, without comments and white space.
+/// Returns the tokens of a line, without comments and white space.
 pub(super) fn tokens(line: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -73,7 +73,7 @@ pub(super) fn tokens(line: &str) -> Vec<Token> {
     tokens
 }
 
-/// Class and length of the token that the text starts with.
+/// Returns the class and length of the token at the start of the text.
 fn token(text: &str, first: char) -> (Class, usize) {
     let while_true = |wanted: fn(char) -> bool| text.find(|letter: char| !wanted(letter)).unwrap_or(text.len());
     if first.is_alphabetic() || first == '_' || first == '$' {
@@ -82,7 +82,7 @@ fn token(text: &str, first: char) -> (Class, usize) {
         return (class, length);
     }
     if first.is_ascii_digit() {
-        // Exponents with a sign are cut in two, which does no harm here.
+        // Exponents with a sign are split in two, which does no harm here.
         return (Class::Literal, while_true(|letter| letter.is_alphanumeric() || letter == '.' || letter == '\''));
     }
     if first == '"' || first == '\'' {
@@ -92,7 +92,7 @@ fn token(text: &str, first: char) -> (Class, usize) {
     (Class::Sign, sign.map_or(first.len_utf8(), |sign| sign.len()))
 }
 
-/// Length of a quoted text with its quotes; to the end of the line when it is not closed.
+/// Returns the length of a quoted text with its quotes; up to the end of the line if it is not closed.
 fn quoted(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, letter) in text.char_indices().skip(1) {

@@ -27,21 +27,21 @@ pub enum Access {
     Call,
 }
 
-/// Longest expression that is worth showing as a name.
+/// Maximum length of an expression that is shown as a name.
 const LONGEST: usize = 60;
 
-/// The ends of the names of files that are sources.
+/// File extensions of sources.
 const ENDINGS: [&str; 32] = [
     "c", "cc", "cp", "cpp", "cxx", "c++", "h", "hh", "hp", "hpp", "hxx", "h++", "i", "ii", "inc", "inl", "ipp", "ixx",
     "tcc", "tpp", "txx", "def", "cppm", "m", "mm", "s", "l", "y", "ll", "yy", "in", "rs",
 ];
-/// No source is that large.
+/// Maximum size of a source file.
 const MOST: u64 = 64 << 20;
 
-/// The lines of a source file, if it can be read. Invalid UTF-8 is replaced.
+/// Returns the lines of a source file, if it can be read. Invalid UTF-8 is replaced.
 ///
-/// The name is from the program, which can call any file its source (`#line 1 "/etc/passwd"`): only what has the name of a
-/// source is read, and quoted.
+/// The name comes from the program, which can name any file as its source (`#line 1 "/etc/passwd"`): only files with
+/// the name of a source are read and quoted.
 #[must_use]
 pub fn lines(file: &Path) -> Option<Vec<String>> {
     let found = std::fs::metadata(file).ok()?;
@@ -52,21 +52,21 @@ pub fn lines(file: &Path) -> Option<Vec<String>> {
     Some(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
 }
 
-/// Whether a file has the name of a source.
+/// Returns true if a file has the name of a source.
 #[must_use]
 pub fn is_source(file: &Path) -> bool {
     let ending = file.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
     ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
 }
 
-/// The bytes of `line` that spell what is accessed at the column (counted from 1, in bytes).
+/// Returns the bytes of `line` that spell what is accessed at the column (counted from 1, in bytes).
 #[must_use]
 pub fn span(file: &str, line: &str, column: u32, access: Access) -> Option<Range<usize>> {
     spelling(file, line, column, access).map(|spelling| spelling.range)
 }
 
-/// The text of the expression at the column: [`span`] as a person would say it, with a `*` where the source has a
-/// pointer but the memory behind it is meant.
+/// Returns the text of the expression at the column: [`span`], with a `*` where the source has a pointer but the memory
+/// behind it is meant.
 #[must_use]
 pub fn expression(file: &str, line: &str, column: u32, access: Access) -> Option<String> {
     let spelling = spelling(file, line, column, access)?;
@@ -82,7 +82,8 @@ pub fn expression(file: &str, line: &str, column: u32, access: Access) -> Option
     })
 }
 
-/// The assignment target of the call at the column, in the same statement: `q->head` for `q->head = malloc(8);`.
+/// Returns the assignment target of the call at the column, in the same statement: `q->head` for `q->head =
+/// malloc(8);`.
 #[must_use]
 pub fn assigned(line: &str, column: u32) -> Option<&str> {
     let start = usize::try_from(column.checked_sub(1)?).ok()?;

@@ -15,22 +15,22 @@ pub(super) struct Line<'a> {
 /// The bytes that spell an expression.
 pub(super) struct Spelling {
     pub(super) range: Range<usize>,
-    /// The text is a pointer; what it points at is meant.
+    /// The text is a pointer, but the memory behind it is meant.
     pub(super) behind: bool,
 }
 
-/// What a library function does with the memory that its arguments point to.
+/// Library functions that copy the memory behind their arguments.
 const COPIES: [&str; 8] = ["memcpy", "memmove", "strcpy", "strncpy", "strcat", "strncat", "stpcpy", "bcopy"];
 const USES: [&str; 14] = [
     "memset", "memcmp", "memchr", "strlen", "strcmp", "strncmp", "strchr", "strrchr", "strdup", "free", "bzero",
     "puts", "perror", "fwrite",
 ];
-/// Those that write what is behind their first argument, and read what is behind others.
+/// Functions that write the memory behind their first argument, and read that behind the others.
 const PRINTS: [&str; 2] = ["sprintf", "snprintf"];
 const ATOMICS: [&str; 4] = ["atomic_", "__atomic_", "__c11_atomic_", "__sync_"];
 
 impl Line<'_> {
-    /// What is accessed by the instruction at token `at`, by clang's columns.
+    /// Returns what the instruction at token `at` accesses, by clang's columns.
     pub(super) fn accessed(self, at: usize, access: Access) -> Option<Spelling> {
         let token = self.tokens.get(at)?;
         match token.class {
@@ -45,14 +45,14 @@ impl Line<'_> {
         }
     }
 
-    /// Whether it is a declaration that was found, such as the parameter of a constructor: a type, and then a name.
+    /// Returns true if the text is a declaration, such as the parameter of a constructor: a type, and then a name.
     pub(super) fn declares(self, found: &Spelling) -> bool {
         let first = self.tokens.iter().position(|token| token.range.start == found.range.start);
         first.is_some_and(|first| [first, first + 1].into_iter().all(|at| self.class(at) == Some(Class::Name)))
     }
 
-    /// What is accessed at token `at` of a Rust line: rustc points at the start of the expression, or at the name of
-    /// the called method. Free functions have no receiver.
+    /// Returns what is accessed at token `at` of a Rust line: rustc points at the start of the expression, or at the
+    /// name of the called method. Free functions have no receiver.
     pub(super) fn rust(self, at: usize) -> Option<Spelling> {
         if at > 0 && self.word(at - 1) == "." && self.word(at + 1) == "(" {
             return self.plain(self.backward(at - 1)?);
@@ -121,10 +121,10 @@ impl Line<'_> {
                     return self.plain(assigned);
                 }
                 let start = self.qualified_start(at);
-                // Two loads start here: of the pointer and of the element. A pointer that is itself shared is a
-                // global, whose name is known from its address; so the element is meant.
+                // Two loads start here: of the pointer and of the element. A shared pointer is a global, whose name is
+                // known from its address, so the element is meant.
                 let chain = match access {
-                    // An operator of a class; what its object points at is another matter.
+                    // An operator of a class; what its object points to does not matter.
                     Access::Call => self.chain(at, |sign| sign != "->"),
                     Access::Read | Access::Write => self.chain_to_subscript(at),
                 };
@@ -133,15 +133,15 @@ impl Line<'_> {
         }
     }
 
-    /// The whole-structure copy `a = b` has the column of `b` for both its read and its write: the expression on the
-    /// left, when the write is asked for.
+    /// Returns the left side of a whole-structure copy `a = b`, whose read and write both have the column of `b`, if
+    /// the write is meant.
     fn copied_to(self, start: usize, access: Access) -> Option<Range<usize>> {
         (access == Access::Write && start > 0 && self.word(start - 1) == "=")
             .then(|| self.backward(start - 1))
             .flatten()
     }
 
-    /// The left side of the assignment whose right side has token `at`; only casts may be in between.
+    /// Returns the left side of the assignment whose right side has token `at`; only casts may be in between.
     pub(super) fn assigned(self, at: usize) -> Option<Range<usize>> {
         let sign = (0..at).rfind(|&before| self.word(before) == "=")?;
         let is_cast = |tokens: Range<usize>| {
@@ -154,8 +154,8 @@ impl Line<'_> {
         is_cast(sign + 1..at).then(|| self.bytes(left))
     }
 
-    /// The object of a call: the memory behind an argument or, for anything that is not a well-known function, its
-    /// first argument.
+    /// Returns the object of a call: the memory behind an argument or, for anything that is not a well-known function,
+    /// its first argument.
     fn argument_of_call(self, at: usize, access: Access) -> Option<Spelling> {
         let function = self.word(at);
         let arguments = self.arguments(at + 1)?;
@@ -176,7 +176,7 @@ impl Line<'_> {
         Some(Spelling { range: self.bytes(argument), behind })
     }
 
-    /// The arguments between the bracket at `open` and its partner.
+    /// Returns the arguments between the bracket at `open` and its partner.
     fn arguments(self, open: usize) -> Option<Vec<Range<usize>>> {
         let close = self.closing(open)?;
         let mut arguments = Vec::new();
@@ -198,7 +198,7 @@ impl Line<'_> {
         Some(arguments)
     }
 
-    /// The operand that ends before token `end`, with the `*`s that belong to it. A `++` after it is left out.
+    /// Returns the operand that ends before token `end`, with the `*`s that belong to it. A `++` after it is left out.
     fn backward(self, end: usize) -> Option<Range<usize>> {
         let mut last = end.checked_sub(1)?;
         if matches!(self.word(last), "++" | "--") {
@@ -246,7 +246,7 @@ impl Line<'_> {
         }
     }
 
-    /// The operand that starts at token `start`: its prefixes, then names, members, subscripts and calls.
+    /// Returns the operand that starts at token `start`: its prefixes, then names, members, subscripts and calls.
     fn forward(self, start: usize) -> Option<Range<usize>> {
         let mut at = start;
         loop {
@@ -267,7 +267,8 @@ impl Line<'_> {
         }
     }
 
-    /// From the operand at `at` on through members and subscripts, as long as `wanted` agrees to the sign of the next part.
+    /// Returns the chain from the operand at `at` through members and subscripts, as long as `wanted` accepts the sign
+    /// of the next part.
     fn chain(self, at: usize, wanted: impl Fn(&str) -> bool) -> Range<usize> {
         let mut end = at + 1;
         loop {
@@ -287,7 +288,7 @@ impl Line<'_> {
         }
     }
 
-    /// The chain from `at` up to its last subscript, or the name alone if there is none.
+    /// Returns the chain from `at` up to its last subscript, or the name alone if there is none.
     fn chain_to_subscript(self, at: usize) -> Range<usize> {
         let whole = self.chain(at, |_| true);
         let subscript = whole.clone().rev().find(|token| self.word(*token) == "]");
@@ -295,7 +296,7 @@ impl Line<'_> {
         at..subscript.map_or(alone.end, |last| last + 1)
     }
 
-    /// Start of `a::b::c`, when `at` is the `c` of it.
+    /// Returns the start of `a::b::c`, if `at` is its `c`.
     fn qualified_start(self, mut at: usize) -> usize {
         while at >= 2 && self.word(at - 1) == "::" && self.class(at - 2) == Some(Class::Name) {
             at -= 2;
@@ -303,12 +304,12 @@ impl Line<'_> {
         at
     }
 
-    /// True for the `T` of `new T{}`, where no object exists yet.
+    /// Returns true for the `T` of `new T{}`, where no object exists yet.
     fn is_made(self, at: usize) -> bool {
         at > 0 && self.word(at - 1) == "new"
     }
 
-    /// True when the token before `at` ends an operand, so that the sign at `at` stands between two.
+    /// Returns true if the token before `at` ends an operand, so that the sign at `at` is binary.
     fn ends_operand(self, at: usize) -> bool {
         let Some(before) = at.checked_sub(1) else { return false };
         matches!(self.class(before), Some(Class::Name | Class::Literal)) || matches!(self.word(before), ")" | "]")
@@ -344,7 +345,7 @@ impl Line<'_> {
         None
     }
 
-    /// Text of a token, empty outside the line.
+    /// Returns the text of a token, empty outside the line.
     fn word(&self, at: usize) -> &str {
         self.tokens.get(at).map_or("", |token| &self.text[token.range.clone()])
     }

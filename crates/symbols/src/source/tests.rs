@@ -1,6 +1,6 @@
 use super::{Access, expression, span};
 
-/// The expression at the `|` of the text.
+/// Returns the expression at the `|` of the text.
 fn at(marked: &str, access: Access) -> Option<String> {
     let column = marked.find('|').expect("a mark") + 1;
     expression("x.c", &marked.replacen('|', "", 1), column as u32, access)
@@ -23,7 +23,7 @@ fn is(found: Option<String>, expected: &str) {
     assert_eq!(found.as_deref(), Some(expected));
 }
 
-// The columns below are those that clang 22 gives; see the test `columns_of_clang` of this crate, which compiles.
+// The columns below are those of clang 22; the test `columns_of_clang` of this crate checks them with the compiler.
 
 #[test]
 fn members_have_the_column_of_their_name() {

@@ -33,22 +33,22 @@
 //!          (how many events of its thread the read lies back) * 2 + (1 for a decision): varint
 //! ```
 //!
-//! The payload of the origin block says what was recorded: program, identity, whether there was a file as standard input
-//! (a byte, 0 or 1) and which, how many arguments there were (varint) and which. Texts are their length, a varint, and
-//! their bytes.
+//! The payload of the origin block says what was recorded: program, identity, whether there was a file as standard
+//! input (a byte, 0 or 1) and its name, the number of arguments (varint) and the arguments. Texts are their length, a
+//! varint, and their bytes.
 //!
-//! A *shape* is an operation at a site: together they say all about an event but its object, and a program has few of
-//! them. What an operation depends on is mostly the same, too, each time that a thread comes to it by the same way: a few
-//! reads that do not lie far back are part of the shape. The last object of a shape is that of any shape with the same
-//! operation and site. Differences start anew in each block, so a block can be read without the events before it, given the names and
-//! shapes of the earlier ones. The payload of the end block is the flags and the number of events, threads, objects, sites
-//! and shapes in the whole file, as varints: without it, the file is truncated.
+//! A *shape* is an operation at a site: together they describe an event completely except for its object, and a program
+//! has few of them. An operation usually also depends on the same reads each time that a thread reaches it by the same
+//! path: a few reads that do not lie far back are part of the shape. The last object of a shape is that of any shape
+//! with the same operation and site. Differences start anew in each block, so a block can be read without the events
+//! before it, given the names and shapes of the earlier ones. The payload of the end block is the flags and the number
+//! of events, threads, objects, sites and shapes in the whole file, as varints: without it, the file is truncated.
 //!
 //! # Limits
 //!
-//! The [`Writer`] holds one block and the table of shapes; nothing grows with the number of events. The [`Reader`] checks
-//! every number against what is there before it allocates or indexes anything, and the limit on shared bytes keeps names
-//! in proportion to the file.
+//! The [`Writer`] holds one block and the table of shapes; nothing grows with the number of events. The [`Reader`]
+//! checks every number before it allocates or indexes anything, and the limit on shared bytes keeps names in proportion
+//! to the file.
 
 mod reader;
 mod successors;
@@ -69,7 +69,7 @@ const MAGIC: [u8; 8] = *b"RHTRACE\0";
 const HEADER_LEN: usize = 16;
 const BLOCK_HEADER_LEN: usize = 12;
 const MAX_SHARED: usize = 255;
-/// Two smaller numbers share a byte in a name.
+/// Two numbers below this share a byte in a name.
 const SHORT: usize = 15;
 const LONG_NAME: u8 = 255;
 const BLOCK_EVENTS: usize = 1 << 16;
@@ -79,7 +79,7 @@ const ORIGIN: u32 = 3;
 const BRANCHES: u32 = 1;
 const DEPENDENCES: u32 = 2;
 
-/// The checksum of a block.
+/// Returns the checksum of a block.
 fn checksum(kind: u32, payload: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&kind.to_le_bytes());
@@ -88,8 +88,7 @@ fn checksum(kind: u32, payload: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Makes the checksums of all blocks right, as far as the blocks can be found: for tests that change files and want to get
-/// past them.
+/// Corrects the checksums of all blocks that can be found, for tests that change files and want to get past them.
 pub fn mend_checksums(bytes: &mut [u8]) {
     let mut at = HEADER_LEN;
     while let Some(header) = bytes.get(at..at + BLOCK_HEADER_LEN) {
@@ -105,7 +104,7 @@ pub fn mend_checksums(bytes: &mut [u8]) {
 /// Writes a whole trace.
 ///
 /// # Errors
-/// When the output cannot be written.
+/// If the output cannot be written.
 pub fn write(trace: &Trace, out: impl Write) -> Result<(), Error> {
     let mut writer = Writer::new(out, trace.has_branches(), trace.dependences().is_some())?;
     if let Some(origin) = trace.origin() {
@@ -144,12 +143,12 @@ pub fn write(trace: &Trace, out: impl Write) -> Result<(), Error> {
     Ok(())
 }
 
-/// An operation at a site: all shapes with the same have their objects in common.
+/// Returns the operation and site of an event: all shapes with the same kind share their objects.
 fn kind_of(event: Event) -> (u8, u32) {
     (event.shape(), event.site)
 }
 
-/// Dependences that are part of a shape, at most.
+/// Maximum number of dependences in a shape.
 const MOST_ENTRIES: usize = 4;
-/// And the numbers for them are smaller than this.
+/// Upper bound of the numbers for them.
 const FAR: u64 = 256;

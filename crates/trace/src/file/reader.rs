@@ -14,7 +14,7 @@ use std::fs::File;
 use std::ops::Deref;
 use std::path::Path;
 
-/// A trace file whose blocks were found; their contents are checked when they are read.
+/// A trace file whose blocks were located; their contents are checked when they are read.
 pub struct Reader<B> {
     bytes: B,
     flags: u32,
@@ -31,22 +31,22 @@ impl Reader<Mmap> {
     /// The file is mapped into memory: it must not be shortened while it is read.
     ///
     /// # Errors
-    /// When the file cannot be opened, or its blocks do not fit together.
+    /// If the file cannot be opened, or its blocks do not fit together.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let file = File::open(path)?;
         #[allow(unsafe_code)]
-        // SAFETY: the map is read only. If somebody writes the file meanwhile, bytes change between two looks at them;
-        // every number is checked when it is read, and not read again.
+        // SAFETY: the map is read only. If somebody writes the file meanwhile, bytes change between two reads; every
+        // number is checked when it is read, and not read again.
         let map = unsafe { Mmap::map(&file)? };
         Self::new(map)
     }
 }
 
 impl<B: Deref<Target = [u8]>> Reader<B> {
-    /// A file that is in memory.
+    /// Opens a file that is in memory.
     ///
     /// # Errors
-    /// When its blocks do not fit together.
+    /// If its blocks do not fit together.
     pub fn new(bytes: B) -> Result<Self, Error> {
         if bytes.get(..MAGIC.len()) != Some(&MAGIC) {
             return Err(Error::NotATrace);
@@ -84,7 +84,7 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
         }
     }
 
-    /// Number of blocks of events.
+    /// Returns the number of blocks of events.
     #[must_use]
     pub fn blocks(&self) -> usize {
         self.blocks.len()
@@ -93,7 +93,7 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
     /// Reads the whole trace.
     ///
     /// # Errors
-    /// When a block is not what was written; the error names it.
+    /// If a block is damaged; the error names it.
     pub fn read(&self) -> Result<Trace, Error> {
         let mut decoder = Decoder {
             builder: TraceBuilder::new(),
@@ -116,7 +116,7 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
         }
         let block = self.blocks.len();
         let end = self.payload(block, self.end)?;
-        // Room for all events; each takes at least a bit of the file, and mostly bytes.
+        // Reserve memory for all events; each takes at least a bit of the file, usually bytes.
         let mut counts = Input(end);
         if let (Ok(_), Ok(events)) = (counts.number(), counts.number()) {
             decoder.builder.reserve(usize::try_from(events).unwrap_or(usize::MAX).min(self.bytes.len()));
@@ -128,7 +128,7 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
         Ok(decoder.builder.finish())
     }
 
-    /// The payload of the block at an offset, if its checksum fits.
+    /// Returns the payload of the block at an offset, if its checksum is right.
     fn payload(&self, block: usize, at: usize) -> Result<&[u8], Error> {
         let header = self.bytes.get(at..at + BLOCK_HEADER_LEN).ok_or(Error::Truncated { block })?;
         let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
@@ -141,7 +141,7 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
     }
 }
 
-/// The payload of the origin block.
+/// Parses the payload of the origin block.
 fn read_origin(payload: &[u8]) -> Result<Origin, &'static str> {
     let mut input = Input(payload);
     let text = |input: &mut Input<'_>| -> Result<String, &'static str> {
@@ -180,7 +180,7 @@ struct Shape {
     chose: bool,
     site: u32,
     kind: u32,
-    /// What it depends on: the first that is 0 ends them.
+    /// Its dependences, terminated by 0.
     entries: [u8; MOST_ENTRIES],
 }
 
@@ -215,7 +215,7 @@ impl Decoder {
         }
         let events = usize::try_from(input.number()?).map_err(|_| "too many events")?;
         let before = self.builder.so_far().len();
-        // Each takes a bit, at least.
+        // Each takes at least one bit.
         if events > BLOCK_EVENTS || events.div_ceil(8) > input.0.len() || before + events >= u32::MAX as usize {
             return Err("too many events");
         }
@@ -253,7 +253,7 @@ impl Decoder {
         if input.0.is_empty() { Ok(()) } else { Err("it says more than it should") }
     }
 
-    /// New threads, objects and sites.
+    /// Reads new threads, objects and sites.
     fn names(&mut self, input: &mut Input<'_>) -> Result<(), &'static str> {
         let mut name = Vec::new();
         for list in 0..3 {
@@ -287,7 +287,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// The runs of threads, and for each thread (ascending) where its events begin in the columns.
+    /// Returns the runs of threads, and for each thread (ascending) where its events begin in the columns.
     #[allow(clippy::type_complexity)]
     fn order(
         &self,
@@ -324,7 +324,7 @@ impl Decoder {
         Ok((runs, threads))
     }
 
-    /// The shapes of all events, by thread.
+    /// Returns the shapes of all events, by thread.
     fn shapes(
         &mut self,
         input: &mut Input<'_>,
@@ -356,7 +356,7 @@ impl Decoder {
         Ok(shapes)
     }
 
-    /// The events, thread by thread.
+    /// Returns the events, thread by thread.
     fn columns(
         &mut self,
         input: &mut Input<'_>,
@@ -398,7 +398,7 @@ impl Decoder {
         Ok(columns)
     }
 
-    /// Dependences that are not part of shapes.
+    /// Reads dependences that are not part of shapes.
     fn depend(
         &self,
         input: &mut Input<'_>,
@@ -423,7 +423,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// The end block.
+    /// Checks the end block.
     fn end(&self, payload: &[u8], flags: u32) -> Result<(), &'static str> {
         let mut input = Input(payload);
         if input.number()? != flags.into() {
@@ -441,7 +441,7 @@ impl Decoder {
     }
 }
 
-/// The dependence that an entry stands for, of an event at a position of its thread, whose events are these.
+/// Returns the dependence that an entry stands for, of an event at a position of its thread, whose events are given.
 fn read_back(trace: &Trace, positions: &[EventId], position: usize, entry: u64) -> Result<Dependence, &'static str> {
     let read = usize::try_from(entry >> 1)
         .ok()

@@ -1,6 +1,6 @@
-//! What comes after what: a thread that repeats something usually continues as it did the last time.
+//! Predicts the next shape: a thread that repeats something usually continues as it did the last time.
 
-/// For each shape the one that came after it last, in the current block.
+/// For each shape, the one that last came after it in the current block.
 #[derive(Default)]
 pub(super) struct Successors {
     of: Vec<Option<u32>>,
@@ -13,12 +13,12 @@ impl Successors {
         self.of.resize(shapes, None);
     }
 
-    /// The shape that is expected after another one; nothing at the start of a thread's events.
+    /// Returns the shape that is expected after another one; nothing at the start of a thread's events.
     pub(super) fn after(&self, before: Option<u32>) -> Option<u32> {
         self.of[before? as usize]
     }
 
-    /// A shape came after another one.
+    /// Notes that a shape came after another one.
     pub(super) fn note(&mut self, before: Option<u32>, shape: u32) {
         if let Some(before) = before {
             self.of[before as usize] = Some(shape);

@@ -18,7 +18,7 @@ pub(super) fn put_signed(out: &mut Vec<u8>, number: i64) {
 #[derive(Clone, Copy)]
 pub(super) struct Input<'a>(pub(super) &'a [u8]);
 
-/// The payload does not have what it should.
+/// The payload is too short.
 pub(super) struct Short;
 
 impl<'a> Input<'a> {
@@ -59,7 +59,7 @@ impl<'a> Input<'a> {
         Ok((number >> 1) as i64 ^ -((number & 1) as i64))
     }
 
-    /// A number of things that follow, each of at least one byte: never more than there are bytes.
+    /// Reads the number of items that follow, each of at least one byte: never more than there are bytes.
     pub(super) fn count(&mut self) -> Result<usize, Short> {
         usize::try_from(self.number()?).ok().filter(|&count| count <= self.0.len()).ok_or(Short)
     }

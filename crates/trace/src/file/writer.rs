@@ -10,7 +10,7 @@ use crate::{Error, Event, Object, Origin, Subject, Via};
 use rustc_hash::FxHashMap;
 use std::io::Write;
 
-/// Writes a trace as a stream. Nothing but the table of shapes and the current block is held.
+/// Writes a trace as a stream, holding only the table of shapes and the current block.
 ///
 /// Threads, objects and sites get their numbers in the order in which they are added, from 0, before the first event
 /// that uses them.
@@ -29,7 +29,7 @@ pub struct Writer<W: Write> {
     events: u64,
 }
 
-/// Operation and site, and what it depends on: entries, then zeros.
+/// Operation and site, and its dependences: entries, then zeros.
 type Shape = ((u8, u32), [u8; MOST_ENTRIES]);
 
 /// Names that were added since the last block.
@@ -76,10 +76,10 @@ const OBJECTS: usize = 1;
 const SITES: usize = 2;
 
 impl<W: Write> Writer<W> {
-    /// Begins a file. `branches` and `dependences` say what will be recorded.
+    /// Starts a file. `branches` and `dependences` say what will be recorded.
     ///
     /// # Errors
-    /// When the output cannot be written.
+    /// If the output cannot be written.
     pub fn new(mut out: W, branches: bool, dependences: bool) -> Result<Self, Error> {
         let flags = if branches { BRANCHES } else { 0 } | if dependences { DEPENDENCES } else { 0 };
         out.write_all(&MAGIC)?;
@@ -99,10 +99,10 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// Says what is recorded. Only at the start, before anything else.
+    /// Sets what is recorded. Only at the start, before anything else.
     ///
     /// # Errors
-    /// When the output cannot be written.
+    /// If the output cannot be written.
     pub fn set_origin(&mut self, origin: &Origin) -> Result<(), Error> {
         let mut payload = Vec::new();
         let text = |payload: &mut Vec<u8>, text: &str| {
@@ -125,7 +125,7 @@ impl<W: Write> Writer<W> {
     /// Adds a thread.
     ///
     /// # Errors
-    /// When the output cannot be written.
+    /// If the output cannot be written.
     pub fn add_thread(&mut self, name: &str) -> Result<(), Error> {
         self.names[THREADS].add(None, name);
         self.bound_names()
@@ -134,7 +134,7 @@ impl<W: Write> Writer<W> {
     /// Adds an object.
     ///
     /// # Errors
-    /// When the output cannot be written.
+    /// If the output cannot be written.
     pub fn add_object(&mut self, subject: Subject, name: &str) -> Result<(), Error> {
         self.names[OBJECTS].add(Some(subject), name);
         self.bound_names()
@@ -143,20 +143,20 @@ impl<W: Write> Writer<W> {
     /// Adds a site.
     ///
     /// # Errors
-    /// When the output cannot be written.
+    /// If the output cannot be written.
     pub fn add_site(&mut self, name: &str) -> Result<(), Error> {
         self.names[SITES].add(None, name);
         self.bound_names()
     }
 
-    /// Appends an event and the reads that it depends on: how many events of its thread each lies back (1 is the event
-    /// just before it), and in which way it matters.
+    /// Appends an event and the reads that it depends on: how many events of its thread each lies back (1 is the
+    /// previous event), and in which way it matters.
     ///
     /// # Errors
-    /// When the output cannot be written.
+    /// If the output cannot be written.
     ///
     /// # Panics
-    /// When the event uses a number that was not given out.
+    /// If the event uses a number that does not exist.
     pub fn push(&mut self, event: Event, dependences: &[(u32, Via)]) -> Result<(), Error> {
         assert!(u64::from(event.thread) < self.names[THREADS].total, "no thread {}", event.thread);
         assert!(u64::from(event.site) < self.names[SITES].total, "no site {}", event.site);
@@ -185,22 +185,22 @@ impl<W: Write> Writer<W> {
         if self.block.len() == BLOCK_EVENTS { self.end_block() } else { Ok(()) }
     }
 
-    /// Events so far.
+    /// Returns the number of events so far.
     #[must_use]
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// Ends the block when many names have come together.
+    /// Ends the block if it has many names.
     fn bound_names(&mut self) -> Result<(), Error> {
         let waiting: usize = self.names.iter().map(|names| names.encoded.len()).sum();
         if waiting > 1 << 20 { self.end_block() } else { Ok(()) }
     }
 
-    /// Writes what is left and the end.
+    /// Writes the rest and the end block.
     ///
     /// # Errors
-    /// When the output cannot be written.
+    /// If the output cannot be written.
     pub fn finish(mut self) -> Result<W, Error> {
         if !self.block.is_empty() || self.names.iter().any(|names| names.new > 0) {
             self.end_block()?;
@@ -273,7 +273,7 @@ impl<W: Write> Writer<W> {
         self.write(EVENTS, &payload)
     }
 
-    /// The shapes of the block's events, in this order: which of them are as expected, and the others.
+    /// Writes the shapes of the block's events, in this order: which of them are as predicted, and the others.
     fn put_shapes(&mut self, payload: &mut Vec<u8>, by_thread: &[u32]) {
         self.successors.begin(self.shapes.len());
         let mut expected = vec![0_u8; by_thread.len().div_ceil(8)];

@@ -1,4 +1,4 @@
-//! The second look at a log: its events, one after the other.
+//! The second pass over a log: its events, one after the other.
 
 use super::depend::{Backs, Dependences, Knowledge};
 use super::locks::Locks;
@@ -9,45 +9,45 @@ use racehunter_log::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Where a trace goes. Threads, objects and sites get their numbers in the order in which they come, from 0, before the
+/// Receives a trace. Threads, objects and sites get their numbers in the order in which they arrive, from 0, before the
 /// first event that uses them.
 pub trait Sink {
-    /// The next thread.
+    /// Receives the next thread.
     ///
     /// # Errors
-    /// When it cannot be taken.
+    /// If it cannot be received.
     fn thread(&mut self, name: String) -> Result<(), Error>;
-    /// The next object.
+    /// Receives the next object.
     ///
     /// # Errors
-    /// When it cannot be taken.
+    /// If it cannot be received.
     fn object(&mut self, object: Object) -> Result<(), Error>;
-    /// The next site.
+    /// Receives the next site.
     ///
     /// # Errors
-    /// When it cannot be taken.
+    /// If it cannot be received.
     fn site(&mut self, name: String) -> Result<(), Error>;
-    /// The next event. So many events of its thread, directly before it, are not in the log; and it depends on reads of
-    /// its thread that lie so many events back, in this way.
+    /// Receives the next event. `skipped` events of its thread, directly before it, are not in the log; `reads` says
+    /// how many events back the reads lie that it depends on, and in which way.
     ///
     /// # Errors
-    /// When it cannot be taken.
+    /// If it cannot be received.
     fn event(&mut self, event: Event, skipped: u64, reads: &[(u32, Via)]) -> Result<(), Error>;
-    /// Whether events that are not in the log are to be made up, as such that concern no other thread.
+    /// Returns true if events that are missing from the log are to be added, as events that concern no other thread.
     fn fills_gaps(&self) -> bool {
         false
     }
 }
 
-/// What people call things.
+/// Names for people.
 pub trait Names {
-    /// An object at an address, of so many bytes if it is memory.
+    /// Returns the name of an object at an address, with its size if it is memory.
     fn object(&self, subject: Subject, address: u64, size: u64) -> String;
-    /// A place in the code. Must end in the address, see [`super::code_of`].
+    /// Returns the name of a place in the code. It must end in the address, see [`super::code_of`].
     fn site(&self, code: u64) -> String;
 }
 
-/// Addresses as names.
+/// Uses addresses as names.
 pub struct PlainNames;
 
 impl Names for PlainNames {
@@ -65,7 +65,7 @@ pub struct Converter<'n, S> {
     sink: S,
     names: &'n dyn Names,
     layout: Layout,
-    /// How often pieces became other memory, and the object that each is now. Those that never did are what they were.
+    /// How often pieces became different memory, and the current object of each. Pieces that never did are not listed.
     renewed: FxHashMap<usize, (u32, Option<u32>)>,
     /// Pieces that were used as what they are now.
     used: Vec<bool>,
@@ -73,25 +73,25 @@ pub struct Converter<'n, S> {
     sites: FxHashMap<u64, u32>,
     objects: FxHashMap<(Subject, u64), u32>,
     locks: Locks,
-    /// Locks that were another one before: nobody had given it back.
+    /// Locks that count as another lock than before, because nobody had released it.
     inherited: FxHashSet<u64>,
-    /// What threads have left unsaid: it shows by what they do next.
+    /// What threads have done but not logged: it shows by what they do next.
     unsaid: FxHashMap<u32, Unsaid>,
-    /// The thread that runs, the next event, and how many events of each thread were not in the log.
+    /// The running thread, the next event, and how many events of each thread were not in the log.
     running: u32,
     next: u64,
     missing: FxHashMap<u32, u64>,
     /// How many of each thread's events the log did not have where they belong.
     owed: FxHashMap<u32, u64>,
     dependences: Option<Dependences<'n>>,
-    /// What the next event depends on, and whether its thread has chosen before it.
+    /// The dependences of the next event, and whether its thread has branched before it.
     reads: Backs,
     chose: bool,
-    /// What is converted comes behind operations that were part of it.
+    /// The converted operation comes after operations that were part of it.
     is_late: bool,
 }
 
-/// What a thread has done when it goes on.
+/// What a thread has done when it continues.
 #[derive(Clone, Copy)]
 struct Unsaid {
     op: Op,
@@ -100,10 +100,10 @@ struct Unsaid {
 }
 
 impl<'n, S: Sink> Converter<'n, S> {
-    /// Begins a trace of a log that was surveyed.
+    /// Starts a trace of a log that was surveyed.
     ///
     /// # Errors
-    /// When the sink does not take it.
+    /// If the sink does not accept it.
     pub fn new(layout: Layout, names: &'n dyn Names, sink: S) -> Result<Self, Error> {
         let mut converter = Self {
             sink,
@@ -129,7 +129,7 @@ impl<'n, S: Sink> Converter<'n, S> {
         for name in std::mem::take(&mut converter.layout.threads) {
             converter.sink.thread(name)?;
         }
-        // In the order of addresses: what lies together in memory has numbers that lie together.
+        // In the order of addresses, so that adjacent memory has adjacent numbers.
         for piece in 0..converter.layout.cuts.len() {
             if converter.layout.numbers[piece].is_some() {
                 let name = converter.piece_name(piece);
@@ -139,7 +139,7 @@ impl<'n, S: Sink> Converter<'n, S> {
         Ok(converter)
     }
 
-    /// Says on which reads events depend, from what the code of the program tells.
+    /// Adds the reads on which events depend, as far as the program's code shows them.
     #[must_use]
     pub fn knowing(mut self, knowledge: &'n mut dyn Knowledge) -> Self {
         self.dependences = Some(Dependences::new(knowledge));
@@ -149,7 +149,7 @@ impl<'n, S: Sink> Converter<'n, S> {
     /// Converts the next records of the log.
     ///
     /// # Errors
-    /// When the log is not in order, or the sink does not take what comes.
+    /// If the log is not in order, or the sink does not accept an event.
     pub fn add(&mut self, records: &[Record]) -> Result<(), Error> {
         for entry in entries(records) {
             let event = entry.event();
@@ -181,17 +181,17 @@ impl<'n, S: Sink> Converter<'n, S> {
         Ok(())
     }
 
-    /// The sink, with all that was converted.
+    /// Returns the sink, with everything that was converted.
     pub fn finish(self) -> S {
         self.sink
     }
 
-    /// The sink.
+    /// Returns the sink.
     pub fn sink(&mut self) -> &mut S {
         &mut self.sink
     }
 
-    /// Events before this one that are not in the log are the running thread's.
+    /// Attributes missing events before this one to the running thread.
     fn miss(&mut self, index: u64) {
         if index > self.next {
             *self.missing.entry(self.running).or_default() += index - self.next;
@@ -204,7 +204,7 @@ impl<'n, S: Sink> Converter<'n, S> {
         let (number, thread) = (entry.number().0, entry.thread().0);
         if number < self.next {
             if *event == Logged::Exit {
-                // In programs that are drawn without it, the end of a thread is not an event.
+                // Here the end of the thread has no event number of its own.
                 return self.leave_locks(entry);
             }
             return self.late(entry, event);
@@ -213,7 +213,7 @@ impl<'n, S: Sink> Converter<'n, S> {
         self.miss(number);
         self.next = number + 1;
         if let Some(unsaid) = self.unsaid.remove(&thread) {
-            // The log has an event of its own where a wait did not end by a signal.
+            // The log has a separate event if a wait did not end by a signal.
             if !matches!(event, Logged::WaitEnd { .. }) {
                 self.push(thread, unsaid.code, unsaid.op, unsaid.object, Some(0))?;
             }
@@ -230,8 +230,8 @@ impl<'n, S: Sink> Converter<'n, S> {
         self.convert(entry, event)
     }
 
-    /// An operation within which its thread did others, as where the C library calls an allocator of the program's own: it
-    /// has happened when the log has it, behind them. Its number was taken to be that of an event that is not in the log.
+    /// Handles an operation within which its thread performed others, as when the C library calls the program's own
+    /// allocator: it appears in the log after them. Its number was assumed to be that of a missing event.
     fn late(&mut self, entry: Entry<'_>, event: &Logged) -> Result<(), Error> {
         let owed = self.owed.get_mut(&entry.thread().0).filter(|owed| **owed > 0 && !entry.is_access());
         *owed.ok_or(Error::Disordered(entry.number().0))? -= 1;
@@ -284,15 +284,15 @@ impl<'n, S: Sink> Converter<'n, S> {
                 self.about(entry, Op::Order, object)
             }
             Logged::Io { channel, .. } => self.about(entry, Op::Order, channel),
-            // All that is not memory is one thing: an event can concern several parts of it.
+            // All state other than memory is one object: an event can concern several parts of it.
             Logged::State { .. } => self.about(entry, Op::Order, Address(u64::MAX)),
-            // All that concerns signals, timers and cancellation is one thing.
+            // Signals, timers and cancellation are one object.
             Logged::Kill { .. }
             | Logged::Cancel { .. }
             | Logged::SignalWait { .. }
             | Logged::SignalSetup { .. }
             | Logged::Timer { .. } => self.about(entry, Op::Order, Address(0)),
-            // An annotation that passes something on.
+            // A happens-before annotation.
             Logged::Fence { annotation } if annotation.0 != 0 => self.about(entry, Op::Order, annotation),
             Logged::Exit => {
                 self.operation(entry, Op::Local, NO_OBJECT)?;
@@ -302,7 +302,7 @@ impl<'n, S: Sink> Converter<'n, S> {
         }
     }
 
-    /// An operation on the object at an address, of the kind that it is about.
+    /// Handles an operation on the object at an address, of the operation's kind.
     fn about(&mut self, entry: Entry<'_>, op: Op, address: Address) -> Result<(), Error> {
         let object = match op.subject() {
             Subject::Nothing => NO_OBJECT,
@@ -327,7 +327,8 @@ impl<'n, S: Sink> Converter<'n, S> {
         if self.inherited.contains(&lock.0) { self.inherit_lock(entry, lock, op) } else { self.about(entry, op, lock) }
     }
 
-    /// A once-only initialisation is done. The compiler's code looks at the first byte of a guard before it calls the library.
+    /// Handles the end of a once-only initialisation. The compiler's code reads the first byte of a guard before it
+    /// calls the library.
     fn initialised(&mut self, entry: Entry<'_>, guard: Address) -> Result<(), Error> {
         let pieces = self.layout.pieces((guard.0, guard.0.saturating_add(1)));
         if !self.layout.is_touched(pieces.start) || pieces.is_empty() {
@@ -337,12 +338,13 @@ impl<'n, S: Sink> Converter<'n, S> {
         self.part(entry, Op::AtomicWrite, location)
     }
 
-    /// What a thread has done when it goes on: it shows by what it does next.
+    /// Notes what a thread has done when it continues: it shows by what it does next.
     fn unsaid(&mut self, entry: Entry<'_>, op: Op, object: u32) {
         self.unsaid.insert(entry.thread().0, Unsaid { op, object, code: entry.code().0 });
     }
 
-    /// A thread is over. A thread that gets a lock that it has kept comes after it: such a lock says that its owner is dead.
+    /// Handles the end of a thread. A thread that acquires a lock that it kept comes after its end: the lock reports
+    /// that its owner has died.
     fn leave_locks(&mut self, entry: Entry<'_>) -> Result<(), Error> {
         for lock in self.locks.left_by(entry.thread().0) {
             let object = self.object(Subject::Order, Address(lock))?;
@@ -351,8 +353,8 @@ impl<'n, S: Sink> Converter<'n, S> {
         Ok(())
     }
 
-    /// A thread gets a lock that another thread has kept to its end. The first thread that gets it learns that, so the order
-    /// of those threads is to stay.
+    /// Handles the acquisition of a lock that another thread kept to its end. The first thread that acquires it learns
+    /// this, so the order of these threads must stay.
     fn inherit_lock(&mut self, entry: Entry<'_>, lock: Address, op: Op) -> Result<(), Error> {
         let left = self.object(Subject::Order, lock)?;
         self.operation(entry, Op::Order, left)?;
@@ -362,7 +364,7 @@ impl<'n, S: Sink> Converter<'n, S> {
 
     fn access(&mut self, entry: Entry<'_>, event: &Logged, access: Access) -> Result<(), Error> {
         let op = match access.mode {
-            // What is not to be looked at races as little as atomic accesses do.
+            // Accesses that annotations excuse race as little as atomic accesses do.
             AccessMode::Read | AccessMode::ReadRange if access.is_excused => Op::AtomicRead,
             AccessMode::Write | AccessMode::WriteRange if access.is_excused => Op::AtomicWrite,
             AccessMode::Read | AccessMode::ReadRange => Op::Read,
@@ -392,7 +394,7 @@ impl<'n, S: Sink> Converter<'n, S> {
         Ok(())
     }
 
-    /// A piece of memory is other memory from now on.
+    /// Makes a piece of memory different memory from now on.
     fn renew(&mut self, piece: usize) {
         if std::mem::take(&mut self.used[piece]) {
             let (times, now) = self.renewed.entry(piece).or_default();
@@ -438,18 +440,18 @@ impl<'n, S: Sink> Converter<'n, S> {
         Ok(number)
     }
 
-    /// An operation of the program, or its first part.
+    /// Adds an operation of the program, or its first part.
     fn operation(&mut self, entry: Entry<'_>, op: Op, object: u32) -> Result<(), Error> {
         let part = self.is_late.then_some(0);
         self.push(entry.thread().0, entry.code().0, op, object, part)
     }
 
-    /// A further part of it, or something that has no number of its own.
+    /// Adds a further part of it, or something without a number of its own.
     fn part(&mut self, entry: Entry<'_>, op: Op, object: u32) -> Result<(), Error> {
         self.push(entry.thread().0, entry.code().0, op, object, Some(0))
     }
 
-    /// An event; with `Some` a part that was not missed by anybody.
+    /// Adds an event; with `Some`, a part that does not count as missing.
     fn push(&mut self, thread: u32, code: u64, op: Op, object: u32, part: Option<u64>) -> Result<(), Error> {
         let site = match self.sites.get(&code) {
             Some(&site) => site,

@@ -1,64 +1,65 @@
-//! Which reads the events of a recording depend on, as far as the code of the program tells.
+//! The reads on which the events of a recording depend, as far as the program's code shows them.
 
 use crate::Via;
 use racehunter_log::{AccessMode, Entry, Event, SiteId};
 use rustc_hash::FxHashMap;
 
-/// An operation of a thread, for those who know the code.
+/// An operation of a thread, for a [`Knowledge`] of the code.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     /// Number of the instruction, from 0, if it has one.
     pub site: Option<u32>,
-    /// It takes values from memory.
+    /// It reads memory.
     pub reads: bool,
-    /// It puts values there.
+    /// It writes memory.
     pub writes: bool,
     /// Size of a simple access.
     pub bytes: Option<u64>,
 }
 
-/// What an operation depends on. Reads are named by the first of their events, counted in their thread from 0, and how
-/// many they have.
+/// The dependences of an operation. Reads are named by their first event, counted in their thread from 0, and their
+/// number of events.
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
-    /// Reads that have had a say in what the thread does, since its last operation or in this one. Each is named once.
+    /// Reads that have influenced what the thread does, since its last operation or in this one. Each is named once.
     pub decisions: Vec<(u32, u32)>,
-    /// Other reads that the values that it writes are made of.
+    /// Other reads that the written values depend on.
     pub values: Vec<(u32, u32)>,
-    /// The thread has chosen where to go on since its last operation.
+    /// The thread has branched since its last operation.
     pub chose: bool,
 }
 
-/// Follows the threads of an execution through the code of the program. Instructions are named by their numbers, from 0.
+/// Follows the threads of an execution through the code of the program. Instructions are named by their numbers, from
+/// 0.
 pub trait Knowledge {
-    /// A thread enters a function, whose entry has this number. Only with `returns_here` it can have been called by code of
-    /// the program, unless it calls nobody and touches no memory, when nothing is known about that.
+    /// Handles a thread that enters a function, whose entry has this number. Only with `returns_here` can code of the
+    /// program have called it, unless it calls nothing and touches no memory; then nothing is known about that.
     fn enter(&mut self, thread: u32, site: u32, returns_here: bool);
-    /// It is about to leave it.
+    /// Handles a thread that is about to leave it.
     fn leave(&mut self, thread: u32, site: u32);
-    /// It chooses where to go on, by a value.
+    /// Handles a branch, which depends on a value.
     fn branch(&mut self, thread: u32, site: u32, value: u64);
-    /// It calls somebody who may not be known.
+    /// Handles a call of possibly unknown code.
     fn call(&mut self, thread: u32, site: u32);
-    /// It is about to do something: what does that depend on? Whatever `needs` says before is replaced.
+    /// Handles an operation that is about to happen, and sets its dependences in `needs`, replacing what is there.
     fn before(&mut self, thread: u32, step: Step, needs: &mut Needs);
-    /// It has done that: these events.
+    /// Handles an operation that has happened, as these events.
     fn after(&mut self, thread: u32, step: Step, first: u32, count: u32);
-    /// From now on something may run at any time that the code does not tell.
+    /// Notes that unknown code may run at any time from now on.
     fn interrupts(&mut self);
 }
 
 /// Dependences of an event: how many events of its thread the read lies back, and in which way it matters.
 pub(super) type Backs = Vec<(u32, Via)>;
 
-/// Counts the events of each thread, for somebody who knows the code.
+/// Counts the events of each thread, for a [`Knowledge`] of the code.
 pub(super) struct Dependences<'n> {
     knowledge: &'n mut dyn Knowledge,
-    /// Events of the threads that do not run.
+    /// Numbers of events of the threads that are not running.
     events: FxHashMap<u32, u32>,
-    /// The thread that runs, and its events so far.
+    /// The running thread, and its events so far.
     running: (u32, u32),
-    /// What the operation that happens now depends on.
+    /// The dependences of the current operation.
     needs: Needs,
 }
 
@@ -67,7 +68,7 @@ impl<'n> Dependences<'n> {
         Self { knowledge, events: FxHashMap::default(), running: (0, 0), needs: Needs::default() }
     }
 
-    /// The events of a thread so far.
+    /// Returns the number of events of a thread so far.
     fn count(&mut self, thread: u32) -> &mut u32 {
         if self.running.0 != thread {
             let count = self.events.remove(&thread).unwrap_or(0);
@@ -77,7 +78,7 @@ impl<'n> Dependences<'n> {
         &mut self.running.1
     }
 
-    /// A thread passes a place in the code that is no event.
+    /// Handles a place in the code that is not an event.
     pub(super) fn pass(&mut self, entry: Entry<'_>, event: &Event) {
         let Some(SiteId(site)) = entry.site() else { return };
         let thread = entry.thread().0;
@@ -90,8 +91,8 @@ impl<'n> Dependences<'n> {
         }
     }
 
-    /// An operation begins: adds what it depends on, and says whether its thread has chosen before. For an access that is
-    /// what decides its address; see [`Self::values`] for the rest.
+    /// Starts an operation: adds its dependences, and returns whether its thread has branched before. For an access
+    /// these decide its address; see [`Self::values`] for the rest.
     pub(super) fn begin(&mut self, entry: Entry<'_>, event: &Event, backs: &mut Backs) -> bool {
         if matches!(event, Event::SignalSetup { signal } if *signal != 0) {
             self.knowledge.interrupts();
@@ -105,18 +106,18 @@ impl<'n> Dependences<'n> {
         self.needs.chose
     }
 
-    /// Adds the reads that flow into what an access writes, for the event that is next.
+    /// Adds the reads that flow into what an access writes, for the next event.
     pub(super) fn values(&mut self, thread: u32, backs: &mut Backs) {
         let now = *self.count(thread);
         add(backs, now, &self.needs.values, Via::Value);
     }
 
-    /// An event has happened.
+    /// Counts an event.
     pub(super) fn happened(&mut self, thread: u32) {
         *self.count(thread) += 1;
     }
 
-    /// An operation of so many events is over.
+    /// Ends an operation with this many events.
     pub(super) fn end(&mut self, entry: Entry<'_>, event: &Event, count: u32) {
         let thread = entry.thread().0;
         let now = *self.count(thread);

@@ -16,13 +16,13 @@ struct Holder {
 }
 
 impl Locks {
-    /// A thread gets a lock. Returns how, and whether it counts as another lock than before, because its owner never
-    /// released it.
+    /// Acquires a lock for a thread. Returns how, and whether it counts as another lock than before, because its owner
+    /// never released it.
     pub(super) fn acquire(&mut self, lock: u64, thread: u32, op: Op) -> (Op, bool) {
         let holders = self.holders.entry(lock).or_default();
         if let Some(own) = holders.iter_mut().find(|holder| holder.thread == thread) {
             own.depth += 1;
-            // Within, the way of the outermost acquisition counts.
+            // Inner acquisitions count like the outermost one.
             return (if own.shared { Op::AcquireShared } else { Op::Acquire }, false);
         }
         let compatible = holders.iter().all(|holder| holder.shared && op.shares());
@@ -33,7 +33,7 @@ impl Locks {
         (op, !compatible)
     }
 
-    /// A thread gives a lock back. Returns how, or nothing when it does not hold it.
+    /// Releases a lock for a thread. Returns how, or nothing if the thread does not hold it.
     pub(super) fn release(&mut self, lock: u64, thread: u32) -> Option<Op> {
         let holders = self.holders.get_mut(&lock)?;
         let at = holders.iter().position(|holder| holder.thread == thread)?;
@@ -46,7 +46,7 @@ impl Locks {
         Some(op)
     }
 
-    /// The locks that an ended thread holds.
+    /// Returns the locks that an ended thread holds.
     pub(super) fn left_by(&self, thread: u32) -> Vec<u64> {
         let held = |holders: &Vec<Holder>| holders.iter().any(|holder| holder.thread == thread);
         let mut locks: Vec<u64> =

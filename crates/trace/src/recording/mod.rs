@@ -1,33 +1,33 @@
 //! From the log of an execution to a trace, and from a reordering of the trace back to a schedule.
 //!
 //! Events of the execution become events of the trace. If one becomes several events of the trace, all but the first
-//! are marked as [parts](Event::part). The events of the trace that are not parts are therefore those of the
-//! execution, and a schedule over one is a schedule over the other ([`Recording::schedule`]). A log need not have
-//! every event: what is missing between two events of a thread is counted, and moves with the later one.
+//! are marked as [parts](Event::part). The other events of the trace are therefore those of the execution, and a
+//! schedule over one is a schedule over the other ([`Recording::schedule`]). A log need not contain every event: what
+//! is missing between two events of a thread is counted, and moves with the later one.
 //!
-//! * **Memory.** Accesses overlap in any way, but locations of a trace are equal or different. So memory is cut wherever
-//!   any access begins or ends, and an access to several pieces is several events. Memory that was freed and is used
-//!   again is other memory: in another order the allocator would have given out another address. So are memory that is mapped
-//!   again, and the stack of a thread.
-//! * **Locks.** What does not change the owner of a lock is not an operation on it: a program may release what it
-//!   does not hold, and get an error. If another thread gets a lock whose holder has ended, it counts as another lock
-//!   from then on, which threads get after the end of the holder, in the order of the log.
-//! * **Conditions.** A wait is the release of the mutex and the start of the wait, in one operation. The log shows
-//!   that a signal ended it only by the acquisition of the mutex that follows: the wake-up is added then, as a part
+//! * **Memory.** Accesses can overlap in any way, but locations of a trace are equal or different. So memory is cut
+//!   wherever an access begins or ends, and an access to several pieces is several events. Memory that was freed and is
+//!   used again is different memory: in another order the allocator would have returned another address. The same holds
+//!   for memory that is mapped again, and for the stack of a thread.
+//! * **Locks.** A call that does not change the owner of a lock is not an operation on it: a program may release a lock
+//!   that it does not hold, and get an error. If another thread acquires a lock whose holder has ended, it counts as a
+//!   different lock from then on, which threads acquire after the end of the holder, in the order of the log.
+//! * **Conditions.** A wait is the release of the mutex and the start of the wait, in one operation. That a signal
+//!   ended it shows in the log only by the acquisition of the mutex that follows: the wake-up is added then, as a part
 //!   of the wait.
 //! * **Barriers.** A thread's departure from a barrier shows only by what it does next: it is added then, as a part
 //!   of the arrival.
 //! * **Annotations.** Accesses that annotations hide from race detectors are atomic, so they do not race with each
 //!   other. Annotations that pass on an order do so in the order of the log.
 //! * **Blocks** that the program marks as meant to be atomic are marked, as parts of what their thread did before.
-//! * **The rest.** What the predictor models no further (once-only initialisation, futexes, input and output,
-//!   signals) is [`Op::Order`]: it keeps its order with everything else on the same object.
+//! * **The rest.** Operations that the predictor does not model (once-only initialisation, futexes, input and output,
+//!   signals) are [`Op::Order`]: they keep their order with everything else on the same object.
 //!
 //! With [`Knowledge`] of the program's code, events also say which reads they depend on.
 //!
-//! A log is read twice, because only its end shows how memory must be cut: [`Survey`], then [`Converter`]. Both take
-//! it in pieces, so that it need not be in memory at once; their memory grows with the memory that the program
-//! touches, not with its events. [`Recording::of`] does both for a log that is in memory.
+//! A log is read twice, because only its end shows how memory must be cut: by [`Survey`], then by [`Converter`]. Both
+//! take it in pieces, so that it need not be in memory at once; their memory use grows with the memory that the program
+//! touches, not with its events. [`Recording::of`] does both for a log in memory.
 
 mod convert;
 mod depend;
@@ -48,12 +48,13 @@ use racehunter_log::Record;
 pub struct Recording {
     /// The trace.
     pub trace: Trace,
-    /// For each event how many events of its thread, directly before it, the log does not have. Empty when it has all.
+    /// For each event, the number of events of its thread directly before it that the log does not have. Empty if it
+    /// has all.
     skipped: Vec<u32>,
 }
 
 impl Recording {
-    /// The trace of an execution, from its log.
+    /// Returns the trace of an execution, from its log.
     ///
     /// # Errors
     /// If the log is invalid, or there is more than a trace can hold.
@@ -70,7 +71,7 @@ impl Recording {
         Ok(Self { trace: builder.finish(), skipped })
     }
 
-    /// A trace whose events are all those of the execution.
+    /// Returns a trace that contains all events of the execution.
     #[must_use]
     pub fn whole(trace: Trace) -> Self {
         Self { trace, skipped: Vec::new() }
@@ -81,7 +82,7 @@ impl Recording {
     }
 }
 
-/// A trace in memory, and what is missing in it.
+/// A trace in memory, and what is missing from it.
 struct Columns {
     builder: TraceBuilder,
     skipped: Vec<u32>,
@@ -106,12 +107,12 @@ impl Sink for Columns {
     }
 }
 
-/// After these a thread may be suspended although it continues next.
+/// Returns true for operations after which a thread may be suspended although it continues next.
 fn may_suspend(op: Op) -> bool {
     !op.is_access() && !op.acquires() && !op.releases() && !matches!(op, Op::Begin | Op::End)
 }
 
-/// The code address in the name of a site that a recording gave it.
+/// Returns the code address in a site name that a recording created.
 #[must_use]
 pub fn code_of(site: &str) -> Option<u64> {
     let address = site.rsplit_once('@').map_or(site, |(_, address)| address);

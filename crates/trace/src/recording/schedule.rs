@@ -4,26 +4,26 @@ use super::{Recording, may_suspend};
 use crate::{Event, EventId, Op};
 use racehunter_abi::{CodeAddress, EventNumber, Switch, ThreadId};
 
-/// The decisions that carry out a reordering.
+/// The decisions that execute a reordering.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     /// The decisions, in the order of their events.
     pub switches: Vec<Switch>,
-    /// How many events they cover: the next one is open.
+    /// The number of events they cover: the next one is open.
     pub events: u64,
     /// The operations that happen, with their numbers.
     operations: Vec<(u64, EventId)>,
 }
 
 impl Schedule {
-    /// The event of the trace that event number `n` of the execution is, or leads up to.
+    /// Returns the event of the trace that event number `n` of the execution is, or leads up to.
     #[must_use]
     pub fn event_at(&self, n: u64) -> Option<EventId> {
         let at = self.operations.partition_point(|&(number, _)| number < n);
         self.operations.get(at).map(|&(_, event)| event)
     }
 
-    /// The number, in the execution, of the operation that an event of the trace is or is a part of; if it happens.
+    /// Returns the number, in the execution, of the operation to which an event of the trace belongs, if it happens.
     #[must_use]
     pub fn number_of(&self, recording: &Recording, event: EventId) -> Option<u64> {
         let trace = &recording.trace;
@@ -35,7 +35,7 @@ impl Schedule {
         self.operations.iter().rev().find(is_it).map(|&(number, _)| number)
     }
 
-    /// The thread that performs each event, the first event first.
+    /// Returns the thread that performs each event, the first event first.
     #[must_use]
     pub fn threads(&self) -> Vec<u32> {
         let mut running = 0;
@@ -51,17 +51,17 @@ impl Schedule {
 }
 
 impl Recording {
-    /// The schedule of a reordering, followed by the events `then`, which come next in their threads.
+    /// Returns the schedule of a reordering, followed by the events `then`, which come next in their threads.
     ///
-    /// An operation of several parts happens as a whole where its first part does. An access of which some parts are
-    /// missing, as at the end of a reordering that leads up to one of them, does not happen.
+    /// An operation of several parts happens as a whole where its first part does. An access with missing parts, as at
+    /// the end of a reordering that leads up to one of them, does not happen.
     #[must_use]
     pub fn schedule(&self, reordering: impl IntoIterator<Item = EventId>, then: &[EventId]) -> Schedule {
         let trace = &self.trace;
         let threads = trace.threads().len();
         let mut done = vec![0_usize; threads];
         let mut operations: Vec<Option<EventId>> = Vec::new();
-        // Where the last operation of each thread is.
+        // The position of each thread's last operation.
         let mut last = vec![None; threads];
         for event in reordering {
             let Event { thread, part, .. } = trace.event(event);
@@ -95,10 +95,10 @@ impl Recording {
 struct Decider<'a> {
     recording: &'a Recording,
     finished: Schedule,
-    /// The thread that runs, and whether it may have been suspended after what it did last.
+    /// The running thread, and whether it may have been suspended after its last operation.
     running: u16,
     suspended: bool,
-    /// Threads are numbered in the order in which they are created, which may differ now.
+    /// Threads are numbered in order of creation, which may now differ.
     numbers: Vec<u32>,
     next_number: u32,
 }
@@ -124,7 +124,7 @@ impl<'a> Decider<'a> {
     fn perform(&mut self, id: EventId) {
         let event = self.recording.trace.event(id);
         let at = EventNumber(self.finished.events).next();
-        // A thread that may have been suspended needs to be chosen even if it simply continues.
+        // A thread that may have been suspended must be chosen even if it simply continues.
         if event.thread != self.running || self.suspended {
             let [from, to] = [self.running, event.thread].map(|thread| ThreadId(self.numbers[usize::from(thread)]));
             self.finished.switches.push(Switch { at, to, from, code: CodeAddress::UNKNOWN });

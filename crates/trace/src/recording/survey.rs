@@ -2,13 +2,13 @@
 
 use racehunter_log::{Event, FamilyTree, Record, ThreadId, entries};
 
-/// What must be known of a whole log before it can be converted.
+/// What must be known about a whole log before it can be converted.
 pub struct Survey {
-    /// Where accesses begin (+1) and end (-1), by address; several entries for one address may wait to be added up.
+    /// Where accesses begin (+1) and end (-1), by address; entries for one address are added up later.
     edges: Vec<(u64, i64)>,
-    /// Entries that were added up already.
+    /// The number of entries that were already added up.
     settled: usize,
-    /// How many threads there are, and who has made whom.
+    /// The number of threads, and which thread created which.
     threads: usize,
     family: FamilyTree,
 }
@@ -59,7 +59,7 @@ impl Survey {
         self.settled = self.edges.len();
     }
 
-    /// What was found out.
+    /// Returns the result.
     #[must_use]
     pub fn finish(mut self) -> Layout {
         self.settle();
@@ -78,23 +78,23 @@ impl Survey {
     }
 }
 
-/// Which threads there are, and how memory is cut.
+/// The threads of a log, and how memory is cut.
 pub struct Layout {
-    /// Where pieces begin, ascending.
+    /// The start of each piece, ascending.
     pub(super) cuts: Vec<u64>,
-    /// The object that each piece is at first; nothing for what lies between accesses.
+    /// The initial object of each piece; nothing between accesses.
     pub(super) numbers: Vec<Option<u32>>,
     /// Names of the threads: their paths in the family tree.
     pub(super) threads: Vec<String>,
 }
 
 impl Layout {
-    /// Whether any access touches a piece.
+    /// Returns true if any access touches a piece.
     pub(super) fn is_touched(&self, piece: usize) -> bool {
         self.numbers.get(piece).is_some_and(Option::is_some)
     }
 
-    /// The pieces of a range, all of whose ends are cuts.
+    /// Returns the pieces of a range, all of whose ends are cuts.
     pub(super) fn pieces(&self, (begin, end): (u64, u64)) -> std::ops::Range<usize> {
         let first = self.cuts.partition_point(|&cut| cut < begin);
         let mut last = first;

@@ -51,7 +51,7 @@ fn traces() -> impl Strategy<Value = Trace> {
     )
 }
 
-/// The same, with what it was recorded from, which texts do not tell.
+/// As `traces`, with an origin, which the text form does not contain.
 fn recorded_traces() -> impl Strategy<Value = Trace> {
     let origin =
         prop::option::of(("[ -~é]{0,9}", prop::collection::vec("[ -~é]{0,9}", 0..3), prop::option::of(".{0,3}")));
@@ -74,7 +74,7 @@ fn read(bytes: &[u8]) -> Result<Trace, Error> {
     file::Reader::new(bytes)?.read()
 }
 
-/// What the text form keeps: all but the numbers of things.
+/// Returns what the text form keeps: everything but the numbers of objects.
 fn text_of(trace: &Trace) -> String {
     let mut bytes = Vec::new();
     text::write(trace, &mut bytes).unwrap();
@@ -118,7 +118,7 @@ proptest! {
         prop_assert!(read(&bytes[..len.index(bytes.len())]).is_err());
     }
 
-    /// A hostile file has fitting checksums.
+    /// A hostile file has correct checksums.
     #[test]
     fn hostile_payloads_are_errors_or_traces(
         trace in recorded_traces(),
@@ -194,7 +194,7 @@ fn large_traces_have_several_blocks_and_few_bytes() {
     assert_eq!(reader.read().unwrap(), trace);
     assert!(bytes.len() < trace.len() * 7 / 2, "{} bytes for {} events", bytes.len(), trace.len());
 
-    // A block that is wrong is named.
+    // A damaged block is named.
     let mut broken = bytes.clone();
     let at = broken.len() - 1_000;
     broken[at] ^= 1;

@@ -102,7 +102,7 @@ fn synchronisation_has_its_words() {
     assert_eq!(wholes, log.len());
 }
 
-/// The thread of each event of the schedule that a reordering stands for.
+/// Returns the thread of each event of the schedule that a reordering stands for.
 fn schedule(recording: &Recording, reordering: impl IntoIterator<Item = u32>) -> Vec<u32> {
     recording.schedule(reordering, &[]).threads()
 }
@@ -189,7 +189,7 @@ fn locks_are_what_changes_who_has_them() {
         record(2, 0, Kind::Unlock, 0x10, 0),
         record(3, 1, Kind::Lock, 0x10, 0),
         record(4, 1, Kind::Exit, 0, 0),
-        // No thread has released it: it is robust, say.
+        // No thread has released it: it may be robust.
         record(5, 0, Kind::Lock, 0x10, 0),
         record(6, 0, Kind::Unlock, 0x10, 0),
         record(7, 0, Kind::ReadLock, 0x20, 0),
@@ -234,7 +234,7 @@ fn passing_a_barrier_comes_after_all_arrivals() {
         "main|fork(main/1)|0x101\nmain|arrive(0x10)|0x102\nmain/1|arrive(0x10)|0x103\nmain/1|+depart(0x10)|0x103\n\
          main/1|w(0x1000)|0x104\nmain|+depart(0x10)|0x102\nmain|w(0x1000)|0x105\n"
     );
-    // A thread that has arrived and not left yet has arrived.
+    // A thread that has arrived but not left yet has arrived.
     let recording = Recording::of(&log).unwrap();
     assert_eq!(schedule(&recording, [0, 1, 2, 3]), [0, 0, 1]);
 }
@@ -369,7 +369,7 @@ fn blocks_are_marked_and_joins_are_told_apart() {
         record(2, 1, Kind::Write, 0x1000, 8),
         mark(ThreadId(1), Kind::Ended),
         record(3, 0, Kind::Switch, 0, 0),
-        // It would not have waited for ever; then it asks again, which is a mistake.
+        // It would not have waited for ever; then it tries again, which is a mistake.
         Record { extra: 1, detail: 1, ..record(3, 0, Kind::Join, 1, 0) },
         Record { extra: 2, ..record(4, 0, Kind::Join, 1, 0) },
     ];
@@ -382,7 +382,7 @@ fn blocks_are_marked_and_joins_are_told_apart() {
          main|tjoin(main/1)|0x103\n\
          main|local|0x104\n"
     );
-    // A mark is nothing that a thread could be suspended in.
+    // A thread cannot be suspended at a mark.
     let recording = Recording::of(&log).unwrap();
     let switches = recording.schedule([0, 1, 2, 3], &[]).switches;
     assert_eq!(switches.iter().map(|switch| (switch.at.0, switch.to.0)).collect::<Vec<_>>(), [(2, 1)]);

@@ -1,5 +1,5 @@
-/* What functions of the C library do that call functions of the program: a superset of it, for the analysis alone. Nothing of this is
-   executed. Each function is there only if the program calls it and does not define it. */
+/* C library functions that call functions of the program: a superset of what they do, for the analysis only. None of this is
+   executed. Each function is defined only if the program calls it and does not define it. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,7 @@ void *lsearch(const void *key, void *base, size_t *count, size_t size, compare_t
 }
 #endif
 
-/* What an exception leads to that is not caught. (One that is caught is not modelled.) */
+/* The effect of an uncaught exception. (A caught one is not modelled.) */
 #ifdef WANT_terminate
 void __clang_call_terminate(void *exception)
 {

@@ -1,5 +1,5 @@
-// What functions of the C++ library do that start threads, wait for them, and for conditions: in terms of the functions of POSIX, for the
-// analysis alone. Nothing of this is executed. Each function is there only if the program calls it.
+// C++ library functions that start and join threads and wait on conditions, in terms of POSIX functions, for the analysis
+// only. None of this is executed. Each function is defined only if the program calls it.
 #include <condition_variable>
 #include <cstdlib>
 #include <memory>
@@ -8,7 +8,7 @@
 #include <thread>
 
 #ifdef WANT_start
-// The state of a thread belongs to the thread when it has started: what is left of the pointer to it deletes nothing.
+// The state of a thread belongs to the thread once it has started: the remaining pointer to it deletes nothing.
 template <> void std::default_delete<std::thread::_State>::operator()(std::thread::_State *) const {}
 
 std::thread::_State::~_State() = default;

@@ -19,7 +19,7 @@ fn held(kind: MutexKind) -> Mutex {
     mutex
 }
 
-/// Its owner has ended, and another thread has been notified.
+/// Returns a mutex whose owner has ended, and whose next owner has been notified.
 fn inherited() -> Mutex {
     let mut mutex = held(ROBUST);
     mutex.abandon();
@@ -261,7 +261,7 @@ fn no_thread_is_excused_at_first() {
 }
 
 proptest! {
-    /// Whatever the word, what is understood of it is understood again.
+    /// Any word is understood in the same way again.
     #[test]
     fn kinds_are_stable(word in any::<u32>()) {
         let kind = MutexKind::from_word(word);
@@ -270,7 +270,7 @@ proptest! {
         prop_assert!(!(kind.is_shared() && kind.is_robust()));
     }
 
-    /// Against a model: an owner and a number.
+    /// Compared with a model: an owner and a number.
     #[test]
     fn is_an_owner_and_a_depth(kind in 0_u32..4, steps in vec((0_u32..3, any::<bool>()), 0..100)) {
         let kind = MutexKind::from_word(kind);

@@ -10,8 +10,8 @@ pub const VERSION: u32 = if cfg!(feature = "llvm19") { 19 } else { 22 };
 /// The levels of optimisation that everything is tried at.
 pub const LEVELS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
 
-/// The plugin beside the command that `RACEHUNTER` names, as in `cargo xtask test`. Without one this builds it, once: cargo
-/// builds no `cdylib` for integration tests.
+/// Returns the plugin beside the command that `RACEHUNTER` names, as in `cargo xtask test`. Otherwise builds it, once:
+/// cargo builds no `cdylib` for integration tests.
 pub fn plugin() -> &'static Path {
     static PLUGIN: OnceLock<PathBuf> = OnceLock::new();
     PLUGIN.get_or_init(|| {
@@ -30,26 +30,26 @@ pub fn plugin() -> &'static Path {
     })
 }
 
-/// A file next to the tests.
+/// Returns a file next to the tests.
 pub fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples").join(name)
 }
 
-/// A program of LLVM, in the version of the plugin.
+/// Returns a program of LLVM, in the version of the plugin.
 pub fn tool(name: &str) -> Command {
     Command::new(format!("{name}-{VERSION}"))
 }
 
-/// The compiler for a source file.
+/// Returns the compiler for a source file.
 pub fn compiler(source: &Path) -> Command {
     let is_cxx = source.extension().is_some_and(|extension| extension == "cc");
     let mut command = tool(if is_cxx { "clang++" } else { "clang" });
-    // With everything enabled. The end-to-end tests cover what is left out without it.
+    // With everything enabled. The end-to-end tests cover builds without it.
     command.env("RACEHUNTER_SHORTCUTS", "1");
     command
 }
 
-/// The compiler with the flags that the wrapper adds.
+/// Returns the compiler with the flags that the wrapper adds.
 pub fn instrumenting(source: &Path) -> Command {
     let mut command = compiler(source);
     command.args(["-fsanitize=thread", "-g", "-fno-omit-frame-pointer", "-Xclang", "-disable-O0-optnone"]);
@@ -64,12 +64,12 @@ pub fn succeed(command: &mut Command) -> Output {
     output
 }
 
-/// Whether a program is installed.
+/// Returns true if a program is installed.
 pub fn is_installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Compiles a source to LLVM code, and has LLVM check it.
+/// Compiles a source to LLVM code, and lets LLVM verify it.
 pub fn verified(source: &Path, flags: &[&str]) {
     let directory = tempfile::tempdir().unwrap();
     let code = directory.path().join("code.bc");
@@ -77,7 +77,7 @@ pub fn verified(source: &Path, flags: &[&str]) {
     succeed(tool("opt").args(["-passes=verify", "-disable-output"]).arg(&code));
 }
 
-/// The LLVM code of a source.
+/// Returns the LLVM code of a source.
 pub fn code(source: &Path, flags: &[&str]) -> Code {
     let output = succeed(instrumenting(source).args(flags).args(["-S", "-emit-llvm", "-o", "-"]).arg(source));
     Code(String::from_utf8(output.stdout).unwrap())
@@ -87,7 +87,7 @@ pub fn code(source: &Path, flags: &[&str]) -> Code {
 pub struct Code(pub String);
 
 impl Code {
-    /// The lines of a function.
+    /// Returns the lines of a function.
     pub fn function(&self, name: &str) -> Vec<&str> {
         let mut lines =
             self.0.lines().skip_while(|line| !(line.starts_with("define") && line.contains(&format!("@{name}("))));
@@ -95,13 +95,13 @@ impl Code {
         std::iter::once(head).chain(lines.take_while(|line| *line != "}")).collect()
     }
 
-    /// The hooks of a function in order, without those that only trace or report what is not seen.
+    /// Returns the hooks of a function in order, without those that only trace or report what is not seen.
     pub fn hooks(&self, function: &str) -> Vec<String> {
         let others = ["branch", "enter", "leave", "call", "reached", "reached_through", "scope_begin", "scope_end"];
         self.all_hooks(function).into_iter().filter(|hook| !others.contains(&hook.as_str())).collect()
     }
 
-    /// All hooks of a function, in the order of the text.
+    /// Returns all hooks of a function, in the order of the text.
     pub fn all_hooks(&self, function: &str) -> Vec<String> {
         let calls = self.function(function).into_iter().filter_map(|line| line.split_once("void @__rh_"));
         calls.filter_map(|(_, rest)| Some(rest.split_once('(')?.0.to_owned())).collect()

@@ -1,5 +1,5 @@
-//! Random tiny programs in the form of the IR, and a machine that runs them as the schedule says: branches, phis, pointers
-//! that may be null, divisions, calls, recursion, locals, locks.
+//! Random tiny programs in the IR, and an interpreter that runs them by a schedule: branches, phis, pointers that may
+//! be null, divisions, calls, recursion, locals, locks.
 
 use super::Random;
 use racehunter_abi::{CodeAddress, EventNumber, ThreadId};
@@ -29,7 +29,7 @@ struct Writer<'r> {
     random: &'r mut Random,
     sites: &'r mut u32,
     function: Function,
-    /// Values that are available where the next instruction is.
+    /// Values that are available at the next instruction.
     values: Vec<Operand>,
 }
 
@@ -67,7 +67,7 @@ impl<'r> Writer<'r> {
         self.put(operation, Type::Void, vec![value, address], has_site);
     }
 
-    /// The blocks that come next, in the order in which they are begun.
+    /// Returns the next blocks, in the order in which they are started.
     fn next_block(&self, ahead: u32) -> Operand {
         Operand::Block(BlockId(self.function.blocks.len() as u32 + ahead))
     }
@@ -177,7 +177,7 @@ impl<'r> Writer<'r> {
         }
     }
 
-    /// A condition with one or two sides, and a phi where they meet.
+    /// Writes a condition with one or two sides, and a phi where they meet.
     fn diamond(&mut self) {
         let (value, constant) = (self.value(), Operand::Integer(self.random.below(2) as i64));
         let equal = self.put(Operation::Compare(Predicate::Equal), Type::Integer(1), vec![value, constant], false);
@@ -199,7 +199,7 @@ impl<'r> Writer<'r> {
         self.values.push(value);
     }
 
-    /// A choice of three, without a phi.
+    /// Writes a choice of three, without a phi.
     fn switch(&mut self) {
         let value = self.value();
         let [default, zero, one, after] = [0, 1, 2, 3].map(|ahead| self.next_block(ahead));
@@ -223,7 +223,7 @@ impl<'r> Writer<'r> {
     }
 }
 
-/// A random program: a module with two functions that others call, and one for each thread.
+/// Returns a random program: a module with two functions that others call, and one for each thread.
 pub fn program(random: &mut Random, threads: u32, statements: usize) -> Module {
     let mut sites = 0;
     let mut functions = Vec::new();
@@ -301,7 +301,7 @@ struct Frame {
     locals: Vec<i64>,
 }
 
-/// A program that runs.
+/// A running program.
 pub struct Machine<'m> {
     module: &'m Module,
     memory: Vec<i64>,
@@ -365,7 +365,7 @@ impl<'m> Machine<'m> {
         Some(&self.module.functions[frame.function].instructions[frame.at])
     }
 
-    /// What a thread that has run as far as it can is about to do.
+    /// Returns what a thread that has run as far as it can is about to do.
     pub fn next(&self, thread: usize) -> Next {
         let Some(instruction) = self.instruction(thread) else { return Next::Over };
         let frame = self.threads[thread].last().unwrap();
@@ -387,7 +387,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// Whether a thread can do what it is about to do.
+    /// Returns true if a thread can do what it is about to do.
     pub fn is_able(&self, thread: usize) -> bool {
         match self.next(thread) {
             Next::Event { kind: Kind::Lock, object, .. } => self.holders[(object - 0x2000) as usize].is_none(),
@@ -396,7 +396,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// A thread does what it is about to do, and runs up to its next event.
+    /// Lets a thread do what it is about to do, and run up to its next event.
     pub fn perform(&mut self, thread: usize) {
         let Next::Event { kind, object, code } = self.next(thread) else { panic!("nothing to do") };
         let instruction = self.instruction(thread).unwrap();
@@ -436,7 +436,7 @@ impl<'m> Machine<'m> {
         frame.at += 1;
     }
 
-    /// Does everything that is not an event.
+    /// Executes everything that is not an event.
     fn go_on(&mut self, thread: usize) {
         while let Some(instruction) = self.instruction(thread) {
             let operands = &instruction.operands[..];
@@ -529,7 +529,7 @@ impl<'m> Machine<'m> {
     }
 }
 
-/// The code of a program, for messages.
+/// Returns the code of a program, for messages.
 pub fn shown(module: &Module) -> String {
     let operand = |operand: &Operand| match *operand {
         Operand::Instruction(id) => format!("%{}", id.0),

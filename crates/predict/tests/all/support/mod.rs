@@ -5,7 +5,7 @@ pub mod oracle;
 
 use racehunter_trace::{Dependence, Event, EventId, NO_OBJECT, Op, Subject, Trace, TraceBuilder, Via};
 
-/// Numbers from a seed.
+/// Random numbers from a seed.
 pub struct Random(u64);
 
 impl Random {
@@ -33,7 +33,7 @@ impl Random {
     }
 }
 
-/// What random traces have.
+/// The shape of random traces.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub threads: usize,
@@ -45,7 +45,7 @@ pub struct Shape {
     pub locking: bool,
 }
 
-/// A random trace that can have happened. Every event has its own site.
+/// Returns a random trace that can have happened. Every event has its own site.
 pub fn trace(random: &mut Random, shape: Shape) -> Trace {
     Generator {
         forks: random.one_in(2),
@@ -145,7 +145,7 @@ impl Generator<'_> {
             }
             25 if !self.is_free(lock, false) => self.push(thread, Op::TryFailed, lock),
             26 if self.held[thread].contains(&(lock, false)) => {
-                // Recursive, and at once given back.
+                // Recursive, and released at once.
                 self.push(thread, Op::Acquire, lock);
                 self.waiting[thread] = Some((Op::Release, lock));
             }
@@ -210,14 +210,14 @@ impl Generator<'_> {
     }
 }
 
-/// The events of a trace as text, for messages.
+/// Returns the events of a trace as text, for messages.
 pub fn shown(trace: &Trace) -> String {
     let mut bytes = Vec::new();
     racehunter_trace::text::write(trace, &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
-/// Pairs of accesses that conflict.
+/// Returns the pairs of accesses that conflict.
 pub fn conflicts(trace: &Trace) -> Vec<(EventId, EventId)> {
     let len = trace.len() as EventId;
     (0..len)

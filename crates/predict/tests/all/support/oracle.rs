@@ -1,15 +1,15 @@
 //! All correct reorderings of a small trace, one by one. Written from the definition, it shares nothing with the code
-//! that it judges, not even what a policy demands.
+//! that it judges, not even the demands of a policy.
 
 use racehunter_predict::Policy;
 use racehunter_trace::{EventId, Op, Trace, Via};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// A policy in its plainest form.
+/// A policy in its simplest form.
 pub struct Rules {
-    /// For each read the position from which on it is necessary.
+    /// For each read, the position from which on it is necessary.
     pub boundary: Vec<usize>,
-    /// For each write the reads that flow into it.
+    /// For each write, the reads that flow into it.
     pub flow: Vec<Vec<EventId>>,
 }
 
@@ -73,9 +73,9 @@ pub struct State {
     pub done: Vec<usize>,
     /// The last write to each location.
     written: BTreeMap<u32, EventId>,
-    /// Reads that saw another write, as bits.
+    /// Reads that saw a different write, as bits.
     astray: u64,
-    /// Pairs that the caller wants to know the order of, as bits: the first one happened before the second one.
+    /// Pairs whose order the caller wants to know, as bits: set if the first one happened before the second one.
     pub ordered: u64,
 }
 
@@ -83,9 +83,9 @@ pub struct Oracle<'t> {
     pub trace: &'t Trace,
     pub position: Vec<usize>,
     pub threads: Vec<Vec<EventId>>,
-    /// What each read saw.
+    /// The write that each read saw.
     read_from: Vec<Option<EventId>>,
-    /// Pairs whose order is remembered.
+    /// Pairs whose order is tracked.
     pub pairs: Vec<(EventId, EventId)>,
 }
 
@@ -104,7 +104,7 @@ impl<'t> Oracle<'t> {
         Self { trace, position: positions(trace), threads, read_from, pairs: Vec::new() }
     }
 
-    /// Calls back at every point of every reordering, however it continues.
+    /// Calls `at` at every point of every reordering.
     pub fn visit(&self, mut at: impl FnMut(&State)) {
         let first = State { done: vec![0; self.threads.len()], written: BTreeMap::new(), astray: 0, ordered: 0 };
         let mut seen = HashSet::new();
@@ -128,7 +128,7 @@ impl<'t> Oracle<'t> {
         state.done[usize::from(self.trace.thread(id))] > self.position[id as usize]
     }
 
-    /// True when an event is the next of a thread that exists.
+    /// Returns true if an event is the next of a thread that exists.
     pub fn is_next(&self, state: &State, id: EventId) -> bool {
         let thread = self.trace.thread(id);
         let fork = (0..self.trace.len() as EventId)
@@ -137,7 +137,7 @@ impl<'t> Oracle<'t> {
             && fork.is_none_or(|fork| self.happened(state, fork))
     }
 
-    /// Outermost acquisitions of a lock that are not yet released.
+    /// Returns the outermost acquisitions of a lock that are not yet released.
     pub fn holders(&self, state: &State, lock: u32) -> Vec<EventId> {
         let mut holders = Vec::new();
         for (thread, events) in self.threads.iter().enumerate() {
@@ -179,7 +179,7 @@ impl<'t> Oracle<'t> {
                 .into_iter()
                 .all(|holder| trace.thread(holder) == event.thread || (event.op.shares() && trace.op(holder).shares())),
             Op::TryFailed => {
-                // Which threads were in the way in the trace: those that held it then.
+                // The threads that held it in the trace.
                 let then = State {
                     done: self
                         .threads
@@ -229,7 +229,7 @@ impl<'t> Oracle<'t> {
         next
     }
 
-    /// True when every necessary read has seen its old write, with some events about to happen.
+    /// Returns true if every necessary read has seen its old write, with some events about to happen.
     pub fn is_correct(&self, state: &State, rules: &Rules, next: &[EventId]) -> bool {
         let mut reach = state.done.clone();
         for &id in next {
@@ -254,7 +254,7 @@ impl<'t> Oracle<'t> {
         necessary.into_iter().all(|read| state.astray >> read & 1 == 0)
     }
 
-    /// True when a sequence is a correct reordering after which these events are about to happen.
+    /// Returns true if a sequence is a correct reordering after which these events are about to happen.
     pub fn accepts(&self, rules: &Rules, next: &[EventId], sequence: &[EventId]) -> bool {
         let mut state = State { done: vec![0; self.threads.len()], written: BTreeMap::new(), astray: 0, ordered: 0 };
         for &id in sequence {
@@ -266,7 +266,7 @@ impl<'t> Oracle<'t> {
         next.iter().all(|&id| self.is_next(&state, id)) && self.is_correct(&state, rules, next)
     }
 
-    /// Pairs of accesses that some correct reordering leaves about to happen together.
+    /// Returns the pairs of accesses that some correct reordering leaves about to happen together.
     pub fn races(&self, rules: &Rules) -> BTreeSet<(EventId, EventId)> {
         let conflicts = super::conflicts(self.trace);
         let mut races = BTreeSet::new();
@@ -285,8 +285,8 @@ impl<'t> Oracle<'t> {
     }
 }
 
-/// Deadlocks: sets of acquisitions that some correct reordering leaves about to happen, each waiting for the next; only
-/// sets of which no part is one.
+/// Deadlocks: minimal sets of acquisitions that some correct reordering leaves about to happen, each waiting for the
+/// next.
 impl Oracle<'_> {
     pub fn deadlocks(&self, rules: &Rules) -> BTreeSet<Vec<EventId>> {
         let mut found = BTreeSet::new();
@@ -322,7 +322,7 @@ impl Oracle<'_> {
         found
     }
 
-    /// True when each waits for one of the others, and following that leads through all of them.
+    /// Returns true if each waits for one of the others, and following that leads through all of them.
     fn is_cycle(&self, state: &State, set: &[EventId]) -> bool {
         let waits = |one: EventId, other: EventId| {
             if self.trace.op(one) == Op::Join {
@@ -351,7 +351,7 @@ impl Oracle<'_> {
         through(&mut vec![set[0]], set, &waits)
     }
 
-    /// Of these triples those for which some correct reordering has the second between the first and the third.
+    /// Returns the triples for which some correct reordering has the second event between the first and the third.
     pub fn between(&mut self, rules: &Rules, triples: &[[EventId; 3]]) -> BTreeSet<[EventId; 3]> {
         let mut found = BTreeSet::new();
         self.pairs = triples.iter().map(|&[first, other, _]| (first, other)).collect();
