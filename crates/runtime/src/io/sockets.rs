@@ -8,6 +8,7 @@ use super::{
     touch, without_waiting,
 };
 use crate::schedule::point;
+use crate::signals::cancel;
 use crate::sync::{interpose, interpose_cancellable};
 use crate::world::network::{self, Reach};
 use crate::world::{cells, files};
@@ -266,6 +267,9 @@ const LEAST_ADDRESS: u32 = 3;
 unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usize) -> i32 {
     const EINPROGRESS: isize = -115;
     const REFUSED: isize = -111;
+    if cancel::acts_at(code) {
+        return -1;
+    }
     approach_peer(fd, address as usize, len as usize, code);
     let call = || finish(sys::call(CONNECT, fd as usize, address as usize, len as usize, 0)) as i32;
     let Some(d) = descriptors::look_up(fd, code) else { return call() };
