@@ -64,6 +64,7 @@ pub(crate) fn wants(execution: &Execution, bounded: bool, end: EventNumber) -> W
         }
     }
     races.read_before(&execution.records, next, end);
+    races.still_wait();
     let ends = matches!(
         execution.outcome,
         Outcome::Exited(_) | Outcome::Crashed { .. } | Outcome::Asserted { .. } | Outcome::Lost(_)
@@ -117,6 +118,8 @@ struct Races {
     waiting: BTreeSet<ThreadId>,
     /// Threads that wait, and can go on when time passes.
     suspended: BTreeSet<ThreadId>,
+    /// What each thread has begun to wait for, and has not taken yet.
+    awaited: BTreeMap<ThreadId, Footprint>,
     /// The decision that came last.
     moment: Option<Moment>,
     time_passes: bool,
@@ -162,6 +165,14 @@ impl Races {
         let mut awaited = awaited.clone();
         awaited.change_all();
         self.conflict(thread, &awaited, true);
+        self.awaited.insert(thread, awaited);
+    }
+
+    /// At the end, some threads still wait. What one of them waits for may have been there on the way, until another thread took it.
+    fn still_wait(&mut self) {
+        for (thread, awaited) in std::mem::take(&mut self.awaited) {
+            self.conflict(thread, &awaited, true);
+        }
     }
 
     /// A decision after the end of what is explored: what the thread does there is what it would have done next.
@@ -190,6 +201,7 @@ impl Races {
     fn happens(&mut self, number: EventNumber, thread: ThreadId, event: &Event) {
         self.waiting.remove(&thread);
         self.suspended.remove(&thread);
+        self.awaited.remove(&thread);
         let decided = self.moment.filter(|&(at, _)| at == number);
         let footprint = self.footprint(thread, event, decided.is_some() && self.time_passes);
         let mut clock = self.conflict(thread, &footprint, takes(event));

@@ -81,14 +81,17 @@ proptest! {
     #![proptest_config(config(50))]
 
     #[test]
-    fn preemption_bound(seed: u64, reduction in kinds(), shape in shapes(), bound in 0_u32..=3) {
+    fn preemption_bound(
+        seed: u64, reduction in kinds(), shape in shapes(), bound in 0_u32..=3, states_first: bool
+    ) {
         let program = program_of(seed, shape);
         let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
             return Err(TestCaseError::reject("too many schedules"));
         };
         let kind = BoundKind::Preemptions;
         let options = options(bound, kind, Strategy::MinSwitches, reduction);
-        let hunt = hunt(ModelExecutor::new(program), Technique::ContextBound, &options, everything());
+        let executor = ModelExecutor::new(program).states_first(states_first);
+        let hunt = hunt(executor, Technique::ContextBound, &options, everything());
         check(&hunt, &all, bound, kind, false)?;
     }
 
@@ -117,7 +120,9 @@ proptest! {
     }
 
     #[test]
-    fn without_bound(seed: u64, reduction in kinds(), shape in shapes(), random: bool, lazy: bool) {
+    fn without_bound(
+        seed: u64, reduction in kinds(), shape in shapes(), random: bool, lazy: bool, states_first: bool
+    ) {
         let program = program_of(seed, shape);
         let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
             return Err(TestCaseError::reject("too many schedules"));
@@ -127,7 +132,7 @@ proptest! {
         // Points that come late and time-outs at random make plans diverge, which is met elsewhere.
         let lazy = lazy && !shape.timing;
         let executor = if lazy { ModelExecutor::lazy(program) } else { ModelExecutor::new(program) };
-        let hunt = hunt(executor, Technique::Dfs, &options, everything());
+        let hunt = hunt(executor.states_first(states_first), Technique::Dfs, &options, everything());
         check(&hunt, &all, u32::MAX, BoundKind::Preemptions, false)?;
     }
 
@@ -263,8 +268,11 @@ fn what_a_thread_does_for_itself_later_does_not_belong_to_the_past_yet() {
 fn reaches_all(program: &Program, technique: Technique, bound: u32, strategy: Strategy) {
     let all = schedules(program, &all_points(program), LIMIT).unwrap();
     let options = options(bound, BoundKind::Preemptions, strategy, Reduction::Dynamic);
-    let hunt = hunt(ModelExecutor::new(program.clone()), technique, &options, everything());
-    check(&hunt, &all, bound, BoundKind::Preemptions, strategy == Strategy::Random).unwrap();
+    for states_first in [false, true] {
+        let executor = ModelExecutor::new(program.clone()).states_first(states_first);
+        let hunt = hunt(executor, technique, &options, everything());
+        check(&hunt, &all, bound, BoundKind::Preemptions, strategy == Strategy::Random).unwrap();
+    }
 }
 
 /// With a bound of one switch only one of the two threads comes to run: which one matters, whether they conflict or not.
@@ -314,6 +322,28 @@ fn who_wakes_a_thread_comes_after_its_time_out() {
     waits.extend([Op::JumpIf(3, 1, 7), Op::Wait(0, 1), Op::Unlock(1)]);
     let program = Program::new(vec![main, wakes, waits]);
     reaches_all(&program, Technique::ContextBound, 1, Strategy::Random);
+}
+
+/// The first thread waits, the second one lets it go on and takes that back, and `main` ends the program without waiting for the first:
+/// it still waits then, but could have gone on.
+#[test]
+fn who_waits_at_the_end_could_have_gone_on_before() {
+    let main = |joined| vec![Op::Create(1), Op::Create(2), Op::Join(joined)];
+    let waits = vec![Op::SemWait(0), Op::Read(0, 3), Op::Assert(3, 1)];
+    let takes_back = vec![Op::SemPost(0), Op::SemWait(0)];
+    let program = Program::new(vec![main(1), waits, takes_back]);
+    for bound in 0..3 {
+        reaches_all(&program, Technique::ContextBound, bound, Strategy::MinSwitches);
+    }
+    reaches_all(&program, Technique::Dfs, u32::MAX, Strategy::MinSwitches);
+    // The same with a mutex that `main` has, gives up, and takes again.
+    let main = vec![Op::Lock(0), Op::Create(1), Op::Unlock(0), Op::Lock(0)];
+    let waits = vec![Op::Lock(0), Op::Read(0, 3), Op::Assert(3, 1)];
+    let program = Program::new(vec![main, waits]);
+    for bound in 0..3 {
+        reaches_all(&program, Technique::ContextBound, bound, Strategy::MinSwitches);
+    }
+    reaches_all(&program, Technique::Dfs, u32::MAX, Strategy::MinSwitches);
 }
 
 /// Options of a search with at most two preemptions.

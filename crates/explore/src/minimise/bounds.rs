@@ -7,7 +7,7 @@
 use super::{OwnEvents, Rule, Search};
 use crate::{Execution, ExecutorError, Plan, Step, Switch, decisions};
 use racehunter_log::{CodeAddress, EventNumber, ThreadId};
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// Bounds that are tried, and the share of the executions that each may take at most: what is left of one is for the next.
@@ -17,13 +17,15 @@ const WAITING: usize = 4000;
 /// Schedules that run at the same time.
 const BATCH: usize = 8;
 
-/// Which schedule comes first: preemptions; choices at other places than in the known schedule; which of the threads is chosen, because
-/// most are alike; the distance from the known places; a number.
-type Rank = (usize, u64, usize, u64, u64);
+/// Which schedule comes first: the one with fewer preemptions; with fewer choices at other places than in the known schedule; whose
+/// choices are at places that come later there, since the last preemptions are mostly the ones that matter; which of the threads is
+/// chosen, because most are alike; the distance from the known places; a number.
+type Rank = (usize, u64, u64, usize, u64, u64);
 
 /// What the known schedule preempts.
 struct Known {
-    codes: FxHashSet<CodeAddress>,
+    /// Where, and how many preemptions follow the last one there.
+    codes: FxHashMap<CodeAddress, u64>,
     rules: Vec<Rule>,
 }
 
@@ -39,7 +41,7 @@ impl Search<'_> {
     /// Tries schedules with fewer preemptions than the simplest so far.
     pub(super) fn bounds(&mut self) -> Result<(), ExecutorError> {
         let Some(known) = self.known() else { return Ok(()) };
-        let mut waiting: BTreeMap<Rank, Vec<Switch>> = BTreeMap::from([((0, 0, 0, 0, 0), Vec::new())]);
+        let mut waiting: BTreeMap<Rank, Vec<Switch>> = BTreeMap::from([((0, 0, 0, 0, 0, 0), Vec::new())]);
         let (mut number, runs) = (0, self.effort.runs);
         while !self.out_of_runs() {
             let fewest = usize::try_from(self.fewest()).unwrap_or(usize::MAX);
@@ -61,8 +63,9 @@ impl Search<'_> {
                 for Alternative { cost, which, code, distance, switches } in alternatives(&execution, switches, &known)
                 {
                     number += 1;
-                    let strange = u64::from(cost == 0 || !known.codes.contains(&code));
-                    let rank = (rank.0 + cost, rank.1 + strange, which, distance, number);
+                    let place = known.codes.get(&code).filter(|_| cost > 0);
+                    let (strange, age) = (u64::from(place.is_none()), place.copied().unwrap_or(0));
+                    let rank = (rank.0 + cost, rank.1 + strange, rank.2 + age, which, distance, number);
                     if rank.0 < fewest.min(SHARES.len()) && (waiting.len() < WAITING || rank.1 == 0) {
                         let _ = waiting.insert(rank, switches);
                     }
@@ -81,7 +84,9 @@ impl Search<'_> {
     fn known(&self) -> Option<Known> {
         let best = self.best.as_ref().filter(|best| best.cost.preemptions > 0)?;
         let costly = decisions(&best.execution).filter(|decision| decision.step == Step::Preemption);
-        let codes = costly.map(|decision| decision.code).collect();
+        let places: Vec<CodeAddress> = costly.map(|decision| decision.code).collect();
+        // Of several at one place, the last counts.
+        let codes = places.iter().zip((0..places.len() as u64).rev()).map(|(&code, age)| (code, age)).collect();
         Some(Known { codes, rules: best.rules.iter().copied().filter(|rule| rule.costs).collect() })
     }
 }
@@ -124,7 +129,8 @@ fn alternatives(execution: &Execution, forced: &[Switch], known: &Known) -> Vec<
             made.push(switch(decision.to));
         }
     }
-    found.sort_by_key(|&(cost, which, code, distance, ..)| (cost, !known.codes.contains(&code), which, distance));
+    let age = |code: &CodeAddress| known.codes.get(code).copied().unwrap_or(u64::MAX);
+    found.sort_by_key(|&(cost, which, code, distance, ..)| (cost, age(&code), which, distance));
     // Free choices are many where threads are alike, and must not push the others out.
     let mut kept = [0; 2];
     found.retain(|&(cost, ..)| {

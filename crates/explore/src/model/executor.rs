@@ -5,7 +5,7 @@ use super::program::Program;
 use super::state::{Operation, State, Status};
 use super::watch::Watch;
 use crate::{Cause, Execution, Executor, ExecutorError, Observe, Outcome, Plan, Switch, Tail, Tracked};
-use racehunter_log::{Address, CodeAddress, Event, EventNumber, Position, Record, SiteId, ThreadId, Wait};
+use racehunter_log::{Address, CodeAddress, Entry, Event, EventNumber, Position, Record, SiteId, ThreadId, Wait};
 use racehunter_walk::{Done, Next, Walk};
 use std::collections::{HashMap, HashSet};
 
@@ -17,6 +17,7 @@ pub struct ModelExecutor {
     program: Program,
     points: HashSet<u32>,
     lazy: bool,
+    states_first: bool,
     /// Executions that were run so far, of any kind.
     pub runs: u64,
 }
@@ -25,7 +26,7 @@ impl ModelExecutor {
     /// An executor that always knows exactly which threads can run.
     #[must_use]
     pub fn new(program: Program) -> Self {
-        Self { program, points: HashSet::new(), lazy: false, runs: 0 }
+        Self { program, points: HashSet::new(), lazy: false, states_first: false, runs: 0 }
     }
 
     /// An executor that, like the real runtime, finds out what a thread does next only when it gets there: a thread
@@ -33,6 +34,13 @@ impl ModelExecutor {
     #[must_use]
     pub fn lazy(program: Program) -> Self {
         Self { lazy: true, ..Self::new(program) }
+    }
+
+    /// Logs what an operation does to the threads that wait before the operation itself, as the real runtime does for locks and
+    /// semaphores. Analyses must not depend on which of the two comes first.
+    #[must_use]
+    pub fn states_first(self, states_first: bool) -> Self {
+        Self { states_first, ..self }
     }
 
     /// The program.
@@ -56,7 +64,28 @@ impl ModelExecutor {
     #[must_use]
     pub fn run_one(&mut self, plan: &Plan) -> Execution {
         self.runs += 1;
-        Run::new(&self.program, &self.points, self.lazy, plan).run()
+        let mut execution = Run::new(&self.program, &self.points, self.lazy, plan).run();
+        if self.states_first {
+            put_states_first(&mut execution.records);
+        }
+        execution
+    }
+}
+
+/// Puts what is logged about other threads before the operation with the same number.
+fn put_states_first(records: &mut [Record]) {
+    for event in records.chunk_by_mut(|a, b| a.index == b.index) {
+        let takes_or_gives =
+            |record: &Record| matches!(Entry::of(record).event(), Event::Acquire { .. } | Event::Release { .. });
+        let Some(operation) = event.iter().position(takes_or_gives) else { continue };
+        let thread = event[operation].thread;
+        let is_other = |record: &Record| {
+            let is_state =
+                matches!(Entry::of(record).event(), Event::Blocked { .. } | Event::Suspended { .. } | Event::Woken);
+            is_state && record.thread != thread
+        };
+        // The sort is stable: everything else stays in order.
+        event[operation..].sort_by_key(|record| !is_other(record));
     }
 }
 

@@ -35,7 +35,25 @@ impl Program {
         if shape.signals {
             program.add_handler(&mut dice);
         }
+        if dice.roll(4) == 0 {
+            program.forget_join(&mut dice);
+        }
         program
+    }
+
+    /// Lets `main` end without waiting for one of the threads, which then ends with the program, wherever it is.
+    fn forget_join(&mut self, dice: &mut Dice) {
+        let main = &mut self.bodies[0];
+        let joins: Vec<usize> = (0..main.len()).filter(|&at| matches!(main[at], Op::Join(_))).collect();
+        let forgotten = joins[dice.roll(joins.len())];
+        main.remove(forgotten);
+        for op in main {
+            if let Op::JumpIf(_, _, to) = op
+                && *to > forgotten
+            {
+                *to -= 1;
+            }
+        }
     }
 
     /// Adds a handler, and a few operations that send its signal: anywhere in the threads, to any of them.
