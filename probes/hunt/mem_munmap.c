@@ -1,27 +1,37 @@
 //~ about: a mapping goes away while another thread uses it
-//~ revisions: bug fixed
+//~ revisions: bug fixed large large_fixed
 //~[bug] truth: crash use-after-free race
 //~[bug] preemptions: 0
 //~[fixed] truth: clean
+//~[large] truth: crash use-after-free race
+//~[large] want: found
+//~[large] preemptions: 0
+//~[large_fixed] truth: clean
+//~[large_fixed] want: proved
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#if defined LARGE || defined LARGE_FIXED
+#define SIZE (16 << 20)
+#else
+#define SIZE 4096
+#endif
 static atomic_int *page;
 static void *use(void *arg)
 {
-    atomic_fetch_add(page, 1);
+    atomic_fetch_add(page + SIZE / sizeof *page / 2, 1);
     return arg;
 }
 int main(void)
 {
-    page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    page = mmap(0, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     pthread_t a;
     pthread_create(&a, 0, use, 0);
-#ifdef FIXED
+#if defined FIXED || defined LARGE_FIXED
     pthread_join(a, 0);
 #endif
-    munmap(page, 4096);
-#ifdef BUG
+    munmap(page, SIZE);
+#if defined BUG || defined LARGE
     pthread_join(a, 0);
 #endif
     return 0;

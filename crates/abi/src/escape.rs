@@ -135,3 +135,5 @@ pub const TRACES_OF_PROCESSES: u64 = 4;
 pub const TRACES_OF_FIFOS: u64 = 5;
 /// The same: messages of the kernel about what happens elsewhere.
 pub const TRACES_OF_KERNEL: u64 = 6;
+/// The same: the C library has no key for thread-specific data left, because the runtime has one.
+pub const TRACES_OF_KEYS: u64 = 7;

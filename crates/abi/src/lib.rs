@@ -37,7 +37,8 @@ mod state;
 mod unmodelled;
 
 pub use escape::{
-    Escape, TRACES_OF_FIFOS, TRACES_OF_KERNEL, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS, TRACES_OF_PROCESSES,
+    Escape, TRACES_OF_FIFOS, TRACES_OF_KERNEL, TRACES_OF_KEYS, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS,
+    TRACES_OF_PROCESSES,
 };
 pub use file::{File, FileKind, FileOperation, descriptor_at, descriptor_cell};
 pub use ids::{Address, CodeAddress, EventNumber, SiteId, ThreadId, ThreadPath};

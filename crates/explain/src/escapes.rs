@@ -3,7 +3,7 @@
 use racehunter_explore::Escaped;
 use racehunter_finding::{Gap, Uncontrolled};
 use racehunter_log::{
-    Escape, TRACES_OF_FIFOS, TRACES_OF_KERNEL, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS,
+    Escape, TRACES_OF_FIFOS, TRACES_OF_KERNEL, TRACES_OF_KEYS, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS,
     TRACES_OF_PROCESSES, UNMODELLED, UNMODELLED_FUNCTION,
 };
 use racehunter_report::messages;
@@ -136,6 +136,7 @@ fn detail(symbols: &Symbols, escaped: &Escaped) -> String {
         Escape::Traces if escaped.object == TRACES_OF_PROCESSES => "processes".to_owned(),
         Escape::Traces if escaped.object == TRACES_OF_FIFOS => "fifos".to_owned(),
         Escape::Traces if escaped.object == TRACES_OF_KERNEL => "messages".to_owned(),
+        Escape::Traces if escaped.object == TRACES_OF_KEYS => "keys".to_owned(),
         Escape::SystemCall => format!("system call {}", escaped.object),
         Escape::Input => format!("file descriptor {}", escaped.object),
         Escape::Signal | Escape::Taker => {

@@ -31,8 +31,8 @@ use racehunter_analyses::simplify;
 use racehunter_explore::{Bug, Effort, Execution, Executor, ExecutorError, Outcome, Plan};
 use racehunter_finding::{Finding, Object, Site, fingerprint};
 use racehunter_log::{
-    AccessMode, CodeAddress, Entry, Escape, Event, EventNumber, TRACES_OF_FIFOS, TRACES_OF_KERNEL, TRACES_OF_LINKS,
-    TRACES_OF_NETWORK, TRACES_OF_PORTS, TRACES_OF_PROCESSES,
+    AccessMode, CodeAddress, Entry, Escape, Event, EventNumber, TRACES_OF_FIFOS, TRACES_OF_KERNEL, TRACES_OF_KEYS,
+    TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS, TRACES_OF_PROCESSES,
 };
 use racehunter_report::messages;
 use racehunter_symbols::Symbols;
@@ -143,6 +143,7 @@ impl Explainer<'_> {
                 TRACES_OF_PROCESSES => messages::other_processes(),
                 TRACES_OF_FIFOS => messages::shared_fifos(),
                 TRACES_OF_KERNEL => messages::kernel_messages(),
+                TRACES_OF_KEYS => messages::no_key_left(),
                 _ => messages::left_files(),
             });
         }

@@ -199,6 +199,13 @@ pub fn kernel_messages() -> String {
         .to_owned()
 }
 
+/// The same for keys of thread-specific data, of which the runtime has one.
+#[must_use]
+pub fn no_key_left() -> String {
+    "the program has run out of keys for thread-specific data, of which RaceHunter itself takes one: that alone may make it fail"
+        .to_owned()
+}
+
 /// The same for locks in memory that the program shares with a child.
 #[must_use]
 pub fn other_processes() -> String {
@@ -413,6 +420,7 @@ pub fn unseen(what: &Gap, detail: &str) -> String {
         Gap::KernelState if detail == "links" => "files with several names".to_owned(),
         Gap::KernelState if detail == "fifos" => "FIFOs that executions share".to_owned(),
         Gap::KernelState if detail == "messages" => "messages of the kernel (inotify, netlink)".to_owned(),
+        Gap::KernelState if detail == "keys" => "more keys for thread-specific data than there are".to_owned(),
         Gap::KernelState if detail == "processes" => "locks that other processes have too".to_owned(),
         Gap::KernelState if detail == "network" => "ports outside of the private network".to_owned(),
         Gap::KernelState if detail == "ports" => "ports that executions share".to_owned(),

@@ -1,13 +1,17 @@
 //! `mmap` and similar functions: newly mapped memory has no access history, and unmapping is the last use.
 //!
 //! The C library's own calls (for blocks, and for the stacks of threads) do not come here.
+//!
+//! What is mapped is also state that threads share: whether a call succeeds can depend on what another thread has unmapped, so each
+//! of them is a point ([`cells::touch_settings`]). Only a mapping at a place that the kernel chooses is none: no other thread knows
+//! the place before.
 
 use crate::io::channels;
 use crate::memory::{detects, last_access};
 use crate::shadow::{self, Access};
 use crate::sync::{fail, interpose, objects};
 use crate::thread::CURRENT;
-use crate::world::{copies, files};
+use crate::world::{cells, copies, files};
 use crate::{Global, log, reach, schedule, sys, tsan, values};
 use racehunter_abi::control::FLAG_ALLOCATIONS;
 use racehunter_abi::{Escape, Kind, Record};
@@ -15,8 +19,10 @@ use racehunter_machine::memory::Ranges;
 
 pub(crate) const MREMAP: usize = 25;
 pub(crate) const MPROTECT: usize = 10;
-/// A larger area ends without a check: its shadow is larger still.
-const CHECKED: usize = 1 << 20;
+/// A larger area ends without a check. Only those cells are looked at that have memory, but the kernel must be asked which these are.
+const CHECKED: usize = 1 << 30;
+/// A larger area is discarded without a check: that is an access, which gives memory to all its cells.
+const DISCARDED: usize = 1 << 20;
 
 interpose! {
     munmap => unmap, "rdx";
@@ -48,6 +54,10 @@ unsafe extern "C" fn map_at_caller(
 pub(crate) unsafe fn map([at, len, protection, flags, fd, offset]: [usize; 6], code: usize) -> usize {
     if flags & ANONYMOUS == 0 {
         files::looked_up(fd as i32, code);
+    }
+    if at != 0 {
+        // Whether the place is free, or what is there, depends on other threads.
+        cells::touch_settings(code);
     }
     let mapped = sys::call6(sys::MMAP, at, len, protection, flags, fd, offset);
     if mapped < 0 {
@@ -114,8 +124,9 @@ unsafe fn is_shared(fd: usize, is_writable: bool, code: usize) {
 
 /// Memory has no past.
 unsafe fn begins(at: usize, len: usize) {
-    objects::forget_range(at, len);
-    clear(at, len);
+    let whole = len.next_multiple_of(PAGE);
+    objects::forget_range(at, whole);
+    clear(at, whole);
     if schedule::flags() & FLAG_ALLOCATIONS != 0 {
         let (index, thread) = (schedule::now(), CURRENT.get());
         let (object, extra) = (at as u64, len as u64);
@@ -125,6 +136,7 @@ unsafe fn begins(at: usize, len: usize) {
 
 pub(crate) unsafe extern "C" fn unmap(at: usize, len: usize, code: usize) -> i32 {
     values::settle();
+    cells::touch_settings(code);
     let result = sys::call(sys::MUNMAP, at, len, 0, 0);
     if result < 0 {
         return fail(-result as i32);
@@ -135,19 +147,16 @@ pub(crate) unsafe extern "C" fn unmap(at: usize, len: usize, code: usize) -> i32
 
 /// A system call has used memory for the last time.
 unsafe fn ends(at: usize, len: usize, call: usize, code: usize) {
-    objects::forget_range(at, len);
-    if detects() && len <= CHECKED {
+    let whole = len.next_multiple_of(PAGE);
+    objects::forget_range(at, whole);
+    if detects() && len <= CHECKED && are_pages(at, whole) {
         if let Some(access) = last_access(code) {
-            if are_pages(at, len) {
-                shadow::each_used(at, len, |at, len| shadow::check(at, len, access));
-            } else {
-                shadow::check(at, len, access);
-            }
+            shadow::each_used(at, whole, |at, len| shadow::check(at, len, access));
         }
     } else {
         is_not_seen(call, code);
     }
-    clear(at, len);
+    clear(at, whole);
 }
 
 const PAGE: usize = 4096;
@@ -179,6 +188,7 @@ pub(crate) unsafe extern "C" fn remap(
     code: usize,
 ) -> usize {
     values::settle();
+    cells::touch_settings(code);
     let mapped = sys::call6(MREMAP, at, old_len, new_len, flags, to, 0);
     if mapped < 0 {
         return fail(-mapped as i32) as usize;
@@ -187,6 +197,8 @@ pub(crate) unsafe extern "C" fn remap(
         // The same memory has a second address.
         log::escape(Escape::Alias, code, 0, 0);
     }
+    // The kernel maps whole pages.
+    let [old_len, new_len] = [old_len, new_len].map(|len| len.next_multiple_of(PAGE));
     let (now, kept) = (mapped as usize, if mapped as usize == at { old_len.min(new_len) } else { 0 });
     ends(at + kept, old_len - kept, MREMAP, code);
     begins(now + kept, new_len - kept);
@@ -196,6 +208,7 @@ pub(crate) unsafe extern "C" fn remap(
 /// From here on another access to the memory may be the end of the program, which no detector knows.
 pub(crate) unsafe extern "C" fn protect(at: usize, len: usize, protection: usize, code: usize) -> i32 {
     values::settle();
+    cells::touch_settings(code);
     // Memory that no thread has used can be protected: a guard page, before anything is put next to it. The kernel protects whole
     // pages.
     let whole = len.next_multiple_of(PAGE);
@@ -214,12 +227,13 @@ pub(crate) unsafe extern "C" fn advise(at: usize, len: usize, advice: usize, cod
         copies::ask();
     }
     values::settle();
+    cells::touch_settings(code);
     let result = sys::call(sys::MADVISE, at, len, advice, 0);
     if result < 0 {
         return fail(-result as i32);
     }
     if DISCARDS.contains(&advice) {
-        if detects() && len <= CHECKED {
+        if detects() && len <= DISCARDED {
             // To accesses that are atomic it is another one.
             let site = tsan::site_of(code);
             shadow::check(at, len, Access { kind: Kind::AtomicWrite, code, site });
@@ -232,26 +246,27 @@ pub(crate) unsafe extern "C" fn advise(at: usize, len: usize, advice: usize, cod
 
 // Locked memory is not locked in copies of the process.
 
-unsafe fn lock_by(number: usize, [a, b, c]: [usize; 3]) -> i32 {
+unsafe fn lock_by(number: usize, [a, b, c]: [usize; 3], code: usize) -> i32 {
     copies::ask();
+    cells::touch_settings(code);
     let result = sys::call(number, a, b, c, 0);
     if result < 0 { fail(-result as i32) } else { 0 }
 }
 
-unsafe extern "C" fn lock(at: usize, len: usize, _code: usize) -> i32 {
+unsafe extern "C" fn lock(at: usize, len: usize, code: usize) -> i32 {
     const MLOCK: usize = 149;
-    lock_by(MLOCK, [at, len, 0])
+    lock_by(MLOCK, [at, len, 0], code)
 }
 
-unsafe extern "C" fn lock_with(at: usize, len: usize, flags: u32, _code: usize) -> i32 {
+unsafe extern "C" fn lock_with(at: usize, len: usize, flags: u32, code: usize) -> i32 {
     const MLOCK2: usize = 325;
-    lock_by(MLOCK2, [at, len, flags as usize])
+    lock_by(MLOCK2, [at, len, flags as usize], code)
 }
 
-unsafe extern "C" fn lock_all(flags: i32, _code: usize) -> i32 {
+unsafe extern "C" fn lock_all(flags: i32, code: usize) -> i32 {
     const MLOCKALL: usize = 151;
     // The runtime reserves much memory, and uses little of it.
     const WHEN_USED: usize = 4;
     let is_valid = (1..8).contains(&flags);
-    lock_by(MLOCKALL, [if is_valid { flags as usize | WHEN_USED } else { flags as usize }, 0, 0])
+    lock_by(MLOCKALL, [if is_valid { flags as usize | WHEN_USED } else { flags as usize }, 0, 0], code)
 }

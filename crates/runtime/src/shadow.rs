@@ -532,7 +532,7 @@ pub(crate) unsafe fn each_used(address: usize, len: usize, mut part: impl FnMut(
     const PAGE: usize = 4096;
     /// Bytes of the program's memory that have a page of cells.
     const SHARE: usize = PAGE / size_of::<Cell>() * 4;
-    const MOST: usize = 256;
+    const MOST: usize = 4096;
     let mut at = address;
     while at < address + len {
         let pages = (address + len - at).div_ceil(SHARE).min(MOST);

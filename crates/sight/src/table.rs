@@ -129,10 +129,10 @@ const TIME: &str = "
     _ZNSt6chrono3_V212system_clock3nowEv _ZNSt6chrono3_V212steady_clock3nowEv
     _ZNSt11this_thread11__sleep_forENSt6chrono8durationIlSt5ratioILl1ELl1EEEENS1_IlS2_ILl1ELl1000000000EEEE";
 
-/// Blocks of memory and mappings.
+/// Blocks of memory and mappings. The models of calls that map, unmap, lock and advise are points of their own.
 const MEMORY: &str = "
     malloc calloc realloc reallocarray memalign aligned_alloc posix_memalign valloc pvalloc free cfree malloc_usable_size
-    free_sized free_aligned_sized     malloc_trim mallopt mmap madvise posix_madvise mlock munlock mlockall munlockall
+    free_sized free_aligned_sized     malloc_trim mallopt mmap madvise mlock mlock2 mlockall munmap mremap mprotect
     _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t _ZdlPvRKSt9nothrow_t
     _ZdaPvRKSt9nothrow_t _ZnwmSt11align_val_t _ZnamSt11align_val_t _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t
     _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t _ZnwmSt11align_val_tRKSt9nothrow_t _ZnamSt11align_val_tRKSt9nothrow_t";
@@ -277,7 +277,7 @@ const DESCRIPTOR_CHANGES: &str = "fcntl:2 setsockopt:3 close connect:1 bind:1 li
 /// Other state of the process: actions of signals, names of semaphores, rights to memory.
 const SETTINGS: &str = "
     signal bsd_signal ssignal sigset sigignore sysv_signal __sysv_signal sigaction:12 siginterrupt
-    sem_open:0 sem_unlink:0 pthread_setconcurrency pthread_getconcurrency munmap mremap mprotect msync mincore:2";
+    sem_open:0 sem_unlink:0 pthread_setconcurrency pthread_getconcurrency msync mincore:2 posix_madvise munlock munlockall";
 
 /// What a program prints.
 const PRINTS: &str = "printf:0+ vprintf:0+ __printf_chk:1+ __vprintf_chk:1+ puts:0 putchar putchar_unlocked perror:0";

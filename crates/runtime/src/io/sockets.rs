@@ -1,11 +1,10 @@
 //! Sockets: connections, messages, and which channel a socket belongs to.
 
 use super::channels::{self, Descriptor, key};
-use super::elsewhere;
 use super::transfer::{Piece, transfer};
 use super::{
-    EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, changed, client, descriptors, finish, log_event, never_waits,
-    touch, without_waiting,
+    EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, changed, client, descriptors, elsewhere, finish, log_event,
+    never_waits, touch, without_waiting,
 };
 use crate::schedule::point;
 use crate::sync::{interpose, interpose_cancellable};
@@ -266,6 +265,9 @@ const LEAST_ADDRESS: u32 = 3;
 unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usize) -> i32 {
     const EINPROGRESS: isize = -115;
     const REFUSED: isize = -111;
+    if crate::signals::cancel::acts_at(code) {
+        return -1;
+    }
     approach_peer(fd, address as usize, len as usize, code);
     let call = || finish(sys::call(CONNECT, fd as usize, address as usize, len as usize, 0)) as i32;
     let Some(d) = descriptors::look_up(fd, code) else { return call() };

@@ -42,6 +42,12 @@ interpose_cancellable! {
     pread64 => read_at, "r8";
     pwrite => write_at, "r8";
     pwrite64 => write_at, "r8";
+    preadv => read_pieces_at, "r8";
+    preadv64 => read_pieces_at, "r8";
+    pwritev => write_pieces_at, "r8";
+    pwritev64 => write_pieces_at, "r8";
+    fallocate => reserve, "r8";
+    fallocate64 => reserve, "r8";
     fsync => write_back, "rsi";
     fdatasync => write_back_data, "rsi";
     msync => write_back_memory, "rcx";
@@ -68,6 +74,9 @@ unsafe extern "C" fn copy_range(
     const COPY_FILE_RANGE: usize = 326;
     const OTHER_FILE_SYSTEM: isize = -18;
     const MOST: usize = 4096;
+    if cancel::acts_at(super::code_of_six()) {
+        return -1;
+    }
     let [source, target] = [from_at as usize, to_at as usize];
     let result = sys::call6(COPY_FILE_RANGE, from as usize, source, to as usize, target, len, flags as usize);
     if result != OTHER_FILE_SYSTEM || !view::is_active() {
@@ -109,6 +118,21 @@ unsafe extern "C" fn read_at(fd: i32, buffer: usize, len: usize, at: usize, code
 
 unsafe extern "C" fn write_at(fd: i32, buffer: usize, len: usize, at: usize, code: usize) -> isize {
     if cancel::acts_at(code) { -1 } else { finish(sys::call(PWRITE, fd as usize, buffer, len, at)) }
+}
+
+unsafe extern "C" fn read_pieces_at(fd: i32, pieces: usize, count: i32, at: usize, code: usize) -> isize {
+    const PREADV: usize = 295;
+    if cancel::acts_at(code) { -1 } else { finish(sys::call(PREADV, fd as usize, pieces, count as usize, at)) }
+}
+
+unsafe extern "C" fn write_pieces_at(fd: i32, pieces: usize, count: i32, at: usize, code: usize) -> isize {
+    const PWRITEV: usize = 296;
+    if cancel::acts_at(code) { -1 } else { finish(sys::call(PWRITEV, fd as usize, pieces, count as usize, at)) }
+}
+
+unsafe extern "C" fn reserve(fd: i32, mode: i32, at: usize, len: usize, code: usize) -> i32 {
+    const FALLOCATE: usize = 285;
+    if cancel::acts_at(code) { -1 } else { finish(sys::call(FALLOCATE, fd as usize, mode as usize, at, len)) as i32 }
 }
 
 unsafe extern "C" fn write_back(fd: i32, code: usize) -> i32 {
@@ -337,7 +361,8 @@ unsafe extern "C" fn send_file(to: i32, from: i32, offset: usize, count: usize, 
         files::looked_up(to, code);
         return finish(sys::call(SENDFILE, to as usize, from as usize, offset, count));
     };
-    let request = request(d, FileOperation::Write, code);
+    // It is not a cancellation point, even while it waits.
+    let request = Request { cancels: false, ..request(d, FileOperation::Write, code) };
     let mut left = count;
     finish(transfer(&request, |_| {
         let result = without_waiting(to, || sys::call(SENDFILE, to as usize, from as usize, offset, left));
@@ -354,6 +379,9 @@ super::interpose_six! {
 unsafe extern "C" fn splice_between(from: i32, at: usize, to: i32, to_at: usize, len: usize, flags: usize) -> isize {
     const NONBLOCK: usize = 2;
     let code = super::code_of_six();
+    if cancel::acts_at(code) {
+        return -1;
+    }
     let call = |flags: usize| sys::call6(SPLICE, from as usize, at, to as usize, to_at, len, flags);
     let (source, sink) = (descriptors::look_up(from, code), descriptors::look_up(to, code));
     let is_pipe = |d: Option<Descriptor>| d.is_some_and(|d| d.kind == FileKind::Pipe);

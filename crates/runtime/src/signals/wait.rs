@@ -154,6 +154,10 @@ unsafe extern "C" fn timed_wait(set: *const u64, info: *mut Info, timeout: *cons
     }
     if [seconds, nanoseconds] == [0, 0] {
         let n = point(code);
+        if cancel::acts() {
+            log::event(Kind::SignalWait, n, 0, 0, NOT_TAKEN);
+            return fail(EINTR);
+        }
         let sent = send::take(current(), *set);
         log::event(Kind::SignalWait, n, 0, 0, if sent.is_some() { TAKEN } else { NOT_TAKEN });
         return tell(End::TimedOut, sent, info);

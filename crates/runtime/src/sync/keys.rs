@@ -6,8 +6,9 @@
 
 use super::{interpose, real, threads};
 use crate::thread::{Thread, thread};
-use crate::{Global, reach, server};
-use racehunter_abi::ThreadId;
+use crate::world::cells;
+use crate::{Global, log, reach, schedule, server};
+use racehunter_abi::{Escape, TRACES_OF_KEYS, ThreadId};
 
 interpose! {
     pthread_setspecific => set, "rdx";
@@ -35,20 +36,29 @@ unsafe fn note(key: u32, destructor: usize) {
     }
 }
 
-unsafe extern "C" fn create(key: *mut u32, destructor: usize, _code: usize) -> i32 {
+unsafe extern "C" fn create(key: *mut u32, destructor: usize, code: usize) -> i32 {
     let create: extern "C" fn(*mut u32, usize) -> i32 = core::mem::transmute(real::key_create());
-    create_by(create, key, destructor)
+    create_by(create, key, destructor, code)
 }
 
-unsafe extern "C" fn create_c11(key: *mut u32, destructor: usize, _code: usize) -> i32 {
+unsafe extern "C" fn create_c11(key: *mut u32, destructor: usize, code: usize) -> i32 {
     let create: extern "C" fn(*mut u32, usize) -> i32 = core::mem::transmute(real::c11_key_create());
-    create_by(create, key, destructor)
+    create_by(create, key, destructor, code)
 }
 
-unsafe fn create_by(create: extern "C" fn(*mut u32, usize) -> i32, key: *mut u32, destructor: usize) -> i32 {
+/// Which number a key gets, and whether one is left, depends on the order of the threads that make them.
+unsafe fn create_by(
+    create: extern "C" fn(*mut u32, usize) -> i32,
+    key: *mut u32,
+    destructor: usize,
+    code: usize,
+) -> i32 {
+    cells::touch_settings(code);
     let error = create(key, destructor);
     if error == 0 {
         note(*key, destructor);
+    } else if schedule::running() {
+        log::escape(Escape::Traces, code, TRACES_OF_KEYS as usize, 0);
     }
     error
 }

@@ -236,12 +236,13 @@ unsafe fn join_with(handle: usize, result: *mut usize, patience: Patience, code:
         return EDEADLK;
     }
     let number = (*t).number.index();
-    let (deadline, how) = match patience {
-        Patience::ForEver => (None, 0),
-        Patience::Until(deadline) => (Some(deadline), detail::JOIN_TRIED),
-        Patience::None => (None, detail::JOIN_TRIED),
+    // Only a call that could wait is a cancellation point.
+    let (deadline, how, ends_by) = match patience {
+        Patience::ForEver => (None, 0, EndsBy::CANCEL),
+        Patience::Until(deadline) => (Some(deadline), detail::JOIN_TRIED, EndsBy::CANCEL),
+        Patience::None => (None, detail::JOIN_TRIED, EndsBy::NOTHING),
     };
-    let (n, end) = acquire(code, Waiting { wait: Wait::Join, object: number, deadline, ends_by: EndsBy::CANCEL });
+    let (n, end) = acquire(code, Waiting { wait: Wait::Join, object: number, deadline, ends_by });
     match end {
         End::Done => {}
         End::Cancelled => {

@@ -4,7 +4,7 @@
 //! something has changed, see [`crate::schedule::spin`].
 
 use crate::thread::COUNT;
-use crate::{Global, io, log, schedule, signals, time};
+use crate::{Global, free, io, log, schedule, signals, time};
 use racehunter_abi::{Kind, Touched};
 use racehunter_machine::BitSet;
 
@@ -26,7 +26,7 @@ static MAPPED: Global<BitSet<{ CELLS / 64 }>> = Global::new(BitSet::EMPTY);
 
 /// The tree of directories, and what the kernel keeps for the process: working directory, mask of modes, limits.
 pub(crate) const TREE: u16 = 1;
-/// What else the kernel and the C library keep for the process: actions of signals, rights to memory.
+/// What else the kernel and the C library keep for the process: actions of signals, what is mapped and how, keys.
 pub(crate) const SETTINGS: u16 = 2;
 /// What was printed.
 pub(crate) const OUTPUT: u16 = 3;
@@ -104,6 +104,16 @@ pub(crate) unsafe fn touch(touched: Touched, code: usize) {
         if changes {
             pass_on(cell);
         }
+    }
+}
+
+/// The running thread is about to use or change what the kernel or the C library keeps for the process, in a function that may be
+/// called from anywhere.
+pub(crate) unsafe fn touch_settings(code: usize) {
+    if schedule::running() && !free::is_on() {
+        let mut touched = Touched::default();
+        touched.add(SETTINGS, true);
+        touch(touched, code);
     }
 }
 
