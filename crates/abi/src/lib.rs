@@ -45,7 +45,7 @@ pub use record::{Cause, Kind, Misuse, RawRecord, Record, Wait};
 pub use state::{Touched, state_object};
 pub use unmodelled::{
     UNMODELLED, UNMODELLED_BUFFER, UNMODELLED_CANCELLATION, UNMODELLED_CEILING, UNMODELLED_CLOCK, UNMODELLED_COPY,
-    UNMODELLED_EXIT, UNMODELLED_FORMAT, UNMODELLED_FUNCTION, UNMODELLED_REENTRY, UNMODELLED_SECOND_EXIT,
+    UNMODELLED_EXIT, UNMODELLED_FORMAT, UNMODELLED_FUNCTION, UNMODELLED_OVERWRITTEN, UNMODELLED_REENTRY, UNMODELLED_SECOND_EXIT,
 };
 
 /// Version of everything in this crate. The controller refuses a target that was built with another one.

@@ -29,8 +29,11 @@ pub const UNMODELLED_CEILING: u64 = 28;
 /// The place in [`UNMODELLED`] of threads that release more often than the detector can count.
 pub const UNMODELLED_CLOCK: u64 = 32;
 
+/// The place in [`UNMODELLED`] of locks whose memory the program has written while a thread held them.
+pub const UNMODELLED_OVERWRITTEN: u64 = 33;
+
 /// Functions of the C library without a model.
-pub const UNMODELLED: [&str; 33] = [
+pub const UNMODELLED: [&str; 34] = [
     "aio_read",
     "aio_write",
     "lio_listio",
@@ -64,4 +67,5 @@ pub const UNMODELLED: [&str; 33] = [
     "pthread_attr_setguardsize",
     "pthread_setattr_default_np",
     "more than 8 million releases by one thread",
+    "a lock overwritten while it was held",
 ];

@@ -319,6 +319,8 @@ fn last_words(last_line: &str) -> String {
 /// How far a hunt is: its rate, what waits, what is probably left, and the findings.
 #[must_use]
 pub fn progress(rate: f64, waiting: usize, remaining: Option<u64>, left: Option<Duration>, findings: usize) -> String {
+    // The stage may be over while other analyses use what is left of the budget.
+    let remaining = remaining.filter(|&remaining| remaining > 0);
     let remaining = remaining.map_or_else(String::new, |remaining| to_go(remaining, rate));
     let left = left.map_or_else(String::new, |left| format!(", {} left", brief(left.as_secs())));
     format!("runs, {rate:.0}/s, {waiting} waiting{remaining}{left}, {}", count(findings as u64, "finding"))
@@ -351,5 +353,6 @@ mod tests {
         assert_eq!(to_go(u64::MAX, 0.0), ", about 18446744073709551615 to go (11574d)");
         let text = progress(12.4, 3, Some(24), Some(Duration::from_secs(90)), 1);
         assert_eq!(text, "runs, 12/s, 3 waiting, about 24 to go (1s), 1m left, 1 finding");
+        assert_eq!(progress(12.4, 3, Some(0), None, 0), "runs, 12/s, 3 waiting, 0 findings");
     }
 }

@@ -5,7 +5,7 @@ use racehunter_abi::{MAIN_PATH, Wait, control::MAX_THREADS};
 use racehunter_machine::memory::Block;
 use racehunter_machine::ready::{Place, ReadySet, cyclic_after, earliest};
 use racehunter_machine::scope::{EndedScope, InUse};
-use racehunter_machine::sync::{Round, Ticket};
+use racehunter_machine::sync::{FutexScope, Round, Ticket};
 use racehunter_machine::wait::{Cancellation, EndsBy};
 use racehunter_machine::{Deadline, EventNumber, HeldLocks, ThreadId};
 
@@ -36,8 +36,8 @@ pub(crate) enum Awaits {
     Mutex(usize),
     /// It was woken from a condition variable, and waits for the mutex alone.
     MutexAlone,
-    /// On a futex, with these bits.
-    Bits(u32),
+    /// On a futex, for a wake with one of these bits and the same scope.
+    Futex { bits: u32, scope: FutexScope },
     /// For the end of a round of a barrier.
     Round(Round),
     /// The round has ended. Other threads of the round may destroy and free the barrier before this thread continues.
@@ -56,9 +56,9 @@ impl Awaits {
         if let Self::Signals(signals) = self { signals } else { 0 }
     }
 
-    /// The bits of a futex that it waits for.
-    pub(crate) const fn bits(self) -> u32 {
-        if let Self::Bits(bits) = self { bits } else { 0 }
+    /// Whether such a wake of its futex ends the wait.
+    pub(crate) fn is_woken_by(self, with: u32, by: FutexScope) -> bool {
+        matches!(self, Self::Futex { bits, scope } if bits & with != 0 && scope == by)
     }
 }
 

@@ -11,6 +11,26 @@ pub enum FutexTimeout {
     Until(Clock),
 }
 
+/// Which waits and wakes of one address meet. The kernel keeps the two apart: a private wake does not reach a shared wait, nor a
+/// shared wake a private one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum FutexScope {
+    /// With `FUTEX_PRIVATE_FLAG`.
+    Private,
+    /// Without it.
+    Shared,
+}
+
+impl FutexScope {
+    /// From the second argument of the call.
+    #[must_use]
+    pub const fn decode(operation: usize) -> Self {
+        const PRIVATE: usize = 128;
+        if operation & PRIVATE != 0 { Self::Private } else { Self::Shared }
+    }
+}
+
 /// An operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FutexOperation {
@@ -145,11 +165,13 @@ mod tests {
     }
 
     proptest! {
-        /// Whether a futex is private to the process does not matter.
+        /// What the operation is does not depend on its scope, and the other way round.
         #[test]
-        fn private_and_shared_are_the_same(operation in 0_usize..1024, last in any::<u32>()) {
+        fn operation_and_scope_are_independent(operation in 0_usize..1024, last in any::<u32>()) {
             let (private, shared) = (operation | PRIVATE, operation & !PRIVATE);
             prop_assert_eq!(FutexOperation::decode(private, last), FutexOperation::decode(shared, last));
+            prop_assert_eq!(FutexScope::decode(private), FutexScope::Private);
+            prop_assert_eq!(FutexScope::decode(shared), FutexScope::Shared);
         }
     }
 }

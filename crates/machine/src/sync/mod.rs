@@ -12,7 +12,7 @@ mod rwlock;
 
 pub use barrier::{Arrival, Barrier, Round};
 pub use cycle::has_cycle;
-pub use futex::{FutexAddress, FutexOperation, FutexTimeout};
+pub use futex::{FutexAddress, FutexOperation, FutexScope, FutexTimeout};
 pub use mutex::{Health, LockForm, Mutex, MutexKind, Taken, Unlocked};
 pub use permit::{Grant, Ticket, grant};
 pub use rwlock::{Mode, RwUnlocked, Rwlock};
@@ -103,6 +103,16 @@ impl State {
             Self::Unused | Self::Barrier(_) | Self::Condition(_) => Owner::NONE,
         }
     }
+
+    /// Whether it is a lock that a thread has, to write or to read.
+    #[must_use]
+    pub const fn is_held(&self) -> bool {
+        match self {
+            Self::Mutex(mutex) => !mutex.owner().is_none(),
+            Self::Rwlock(lock) => !lock.is_available(Mode::Write, false),
+            Self::Unused | Self::Barrier(_) | Self::Once(_) | Self::Condition(_) => false,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -138,6 +148,22 @@ mod tests {
         let mut state = State::default();
         state.as_rwlock().take(ME, Mode::Read);
         assert!(state.owner().is_none());
+    }
+
+    #[test]
+    fn locks_are_held_by_owners_and_by_readers() {
+        let mut state = State::default();
+        assert!(!state.is_held());
+        state.as_mutex().take(ME, LockForm::Mutex);
+        assert!(state.is_held());
+        state.as_mutex().release();
+        assert!(!state.is_held());
+        state.as_rwlock().take(ME, Mode::Read);
+        assert!(state.is_held());
+        state.as_rwlock().unlock(ME);
+        assert!(!state.is_held());
+        state.as_once().runner = Owner::of(ME);
+        assert!(!state.is_held());
     }
 
     #[test]

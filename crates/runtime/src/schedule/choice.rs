@@ -160,6 +160,11 @@ pub(super) unsafe fn choose(n: EventNumber, from: ThreadId, able: bool, cause: C
     {
         return next;
     }
+    if sync::lets_overwritten_go()
+        && let Some(next) = next_ready(from)
+    {
+        return next;
+    }
     // Time changes nothing for them, and a periodic timer would hide them.
     if late.is_some() && sync::holds_a_cycle() {
         outcome::finish(OUTCOME_DEADLOCK)

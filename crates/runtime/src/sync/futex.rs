@@ -7,13 +7,14 @@ use crate::{clock, escapes, kernel, log, outcome, sys, time};
 use racehunter_abi::control::OUTCOME_UNMODELLED;
 use racehunter_abi::{Cause, Kind, Wait, detail};
 use racehunter_machine::Deadline;
-use racehunter_machine::sync::{FutexAddress, FutexOperation, FutexTimeout};
+use racehunter_machine::sync::{FutexAddress, FutexOperation, FutexScope, FutexTimeout};
 
 const ENOSYS: i32 = 38;
 
 /// `syscall(SYS_futex, word, operation, value, timeout or count, second word, last)`
 pub(crate) unsafe fn operate(a: usize, b: usize, c: usize, d: usize, e: usize, f: usize, code: usize) -> i32 {
     let operation = FutexOperation::decode(b, f as u32);
+    let scope = FutexScope::decode(b);
     let is_wait = matches!(operation, FutexOperation::Wait { .. });
     let address = FutexAddress::of(a);
     if address == FutexAddress::Unaligned
@@ -31,11 +32,11 @@ pub(crate) unsafe fn operate(a: usize, b: usize, c: usize, d: usize, e: usize, f
                 FutexTimeout::Duration => time::after(given),
                 FutexTimeout::Until(clock) => time::deadline(clock.0, given),
             };
-            wait(a, c as u32, bits, (d != 0).then(|| timeout(d as *const [i64; 2])), code)
+            wait(a, c as u32, Awaits::Futex { bits, scope }, (d != 0).then(|| timeout(d as *const [i64; 2])), code)
         }
-        FutexOperation::Wake { bits } => wake(a, c, bits, code),
+        FutexOperation::Wake { bits } => wake(a, c, bits, scope, code),
         FutexOperation::Requeue { expected: Some(value) } if *(a as *const u32) != value => fail(EAGAIN),
-        FutexOperation::Requeue { .. } => requeue(a, c, e, d, code),
+        FutexOperation::Requeue { .. } => requeue(a, c, e, d, scope, code),
         // Whatever the program makes of an error would not be its fault.
         FutexOperation::Unmodelled => outcome::finish(OUTCOME_UNMODELLED),
         FutexOperation::Invalid | FutexOperation::Unknown => fail(ENOSYS),
@@ -55,17 +56,17 @@ unsafe extern "C" fn gettid() -> i32 {
     thread_id() as i32
 }
 
-unsafe fn wait(at: usize, value: u32, bits: u32, deadline: Option<Deadline>, code: usize) -> i32 {
+unsafe fn wait(at: usize, value: u32, awaits: Awaits, deadline: Option<Deadline>, code: usize) -> i32 {
     loop {
         // The kernel makes the call again after a handler that was installed to restart, unless it has a time limit.
-        if let Some(result) = wait_once(at, value, bits, deadline, code) {
+        if let Some(result) = wait_once(at, value, awaits, deadline, code) {
             return result;
         }
     }
 }
 
 /// Returns nothing if the call is to be made again.
-unsafe fn wait_once(at: usize, value: u32, bits: u32, deadline: Option<Deadline>, code: usize) -> Option<i32> {
+unsafe fn wait_once(at: usize, value: u32, awaits: Awaits, deadline: Option<Deadline>, code: usize) -> Option<i32> {
     const NO_MUTEX: usize = 0;
     let chooses = schedule::chooses_wakeups();
     let (again, before) = (chooses && spin::waits_again(at, NO_MUTEX, code), schedule::switches());
@@ -82,7 +83,7 @@ unsafe fn wait_once(at: usize, value: u32, bits: u32, deadline: Option<Deadline>
     }
     let t = current();
     (*t).signalled = false;
-    (*t).awaits = Awaits::Bits(bits);
+    (*t).awaits = awaits;
     (*t).ticket = next_ticket();
     let waiting = Waiting { wait: Wait::Futex, object: at, deadline, ends_by: EndsBy::ANY_SIGNAL };
     match wait_until(waiting, Cause::Blocked) {
@@ -100,23 +101,23 @@ unsafe fn wait_once(at: usize, value: u32, bits: u32, deadline: Option<Deadline>
     Some(0)
 }
 
-unsafe fn waiter(at: usize, bits: u32) -> Option<*mut Thread> {
+unsafe fn waiter(at: usize, bits: u32, scope: FutexScope) -> Option<*mut Thread> {
     every_thread()
         .filter(|&t| {
             (*t).pending == Wait::Futex
                 && (*t).object == at
-                && (*t).awaits.bits() & bits != 0
+                && (*t).awaits.is_woken_by(bits, scope)
                 && !(*t).signalled
                 && matches!((*t).state, State::Blocked | State::Suspended | State::Ready)
         })
         .min_by_key(|&t| (*t).ticket)
 }
 
-unsafe fn wake_some(at: usize, count: usize, bits: u32) -> usize {
+unsafe fn wake_some(at: usize, count: usize, bits: u32, scope: FutexScope) -> usize {
     let mut woken = 0;
     if objects::has_waiters(Wait::Futex, at) {
         while woken < count {
-            let Some(t) = waiter(at, bits) else { break };
+            let Some(t) = waiter(at, bits, scope) else { break };
             (*t).signalled = true;
             refresh(Wait::Futex, at);
             woken += 1;
@@ -125,22 +126,29 @@ unsafe fn wake_some(at: usize, count: usize, bits: u32) -> usize {
     woken
 }
 
-unsafe fn wake(at: usize, count: usize, bits: u32, code: usize) -> i32 {
+unsafe fn wake(at: usize, count: usize, bits: u32, scope: FutexScope, code: usize) -> i32 {
     let n = point(code);
     clock::release(&mut (*objects::get(Wait::Futex, at)).clock);
     log::event(Kind::FutexWake, n, at, 0, 0);
-    wake_some(at, count, bits) as i32
+    wake_some(at, count, bits, scope) as i32
 }
 
-unsafe fn requeue(at: usize, wake_count: usize, to: usize, move_count: usize, code: usize) -> i32 {
+unsafe fn requeue(
+    at: usize,
+    wake_count: usize,
+    to: usize,
+    move_count: usize,
+    scope: FutexScope,
+    code: usize,
+) -> i32 {
     let n = point(code);
     clock::release(&mut (*objects::get(Wait::Futex, at)).clock);
     clock::release(&mut (*objects::get(Wait::Futex, to)).clock);
     log::event(Kind::FutexWake, n, at, to as u64, 0);
-    let woken = wake_some(at, wake_count, u32::MAX);
+    let woken = wake_some(at, wake_count, u32::MAX, scope);
     let mut moved = 0;
     while moved < move_count {
-        let Some(t) = waiter(at, u32::MAX) else { break };
+        let Some(t) = waiter(at, u32::MAX, scope) else { break };
         objects::remove_waiter(Wait::Futex, at);
         objects::add_waiter(Wait::Futex, to);
         (*t).object = to;

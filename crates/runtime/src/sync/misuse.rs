@@ -4,12 +4,12 @@
 //! that another thread holds, say) is not: programs may rely on it.
 
 use super::objects::{self, Origin};
-use crate::schedule::now;
+use crate::schedule::{self, now};
 use crate::shadow::{self, Access};
-use crate::thread::{Awaits, Thread, current, every_thread, holds, me, thread, threads};
+use crate::thread::{Awaits, Thread, current, every_thread, holds, me, thread, threads, unhold};
 use crate::{afterlife, annotations, clock, escapes, log, memory};
 use racehunter_abi::{
-    Escape, Kind, Misuse, Record, UNMODELLED_CEILING, UNMODELLED_COPY, UNMODELLED_FUNCTION, Wait, detail,
+    Escape, Kind, Misuse, Record, ThreadId, UNMODELLED_CEILING, UNMODELLED_COPY, UNMODELLED_FUNCTION, UNMODELLED_OVERWRITTEN, Wait, detail,
 };
 use racehunter_machine::Owner;
 
@@ -24,6 +24,13 @@ pub(crate) unsafe fn report(what: Misuse, object: usize, other: Owner) {
 #[cold]
 pub(crate) unsafe fn note_copy() {
     log::escape(Escape::Unmodelled, (*current()).code, (UNMODELLED_FUNCTION + UNMODELLED_COPY) as usize, 0);
+}
+
+/// A lock is held, and its memory does not say so any more: the program has initialised or copied something over it. The
+/// models go by their own state; what the C library would do depends on who waits, and how.
+#[cold]
+pub(crate) unsafe fn note_overwritten() {
+    log::escape(Escape::Unmodelled, (*current()).code, (UNMODELLED_FUNCTION + UNMODELLED_OVERWRITTEN) as usize, 0);
 }
 
 /// A mutex with a priority ceiling is taken. The C library refuses it to most threads.
@@ -43,6 +50,37 @@ pub(crate) unsafe fn destroy(at: usize) {
     touch(at, Kind::Write);
     objects::forget(at);
     (at as *mut u64).write_unaligned(DESTROYED);
+}
+
+/// A lock is initialised, or its memory is found to be that of a new one. What was before at this address is over; if a thread
+/// held it, no model knows what becomes of that. Only a lock in a local variable of a function that was left has simply ended.
+pub(crate) unsafe fn begins_again(wait: Wait, at: usize) {
+    let object = objects::known(wait, at);
+    let owner = if object.is_null() { Owner::NONE } else { (*object).state.owner() };
+    let is_held = !object.is_null() && (*object).state.is_held();
+    if let Some(owner) = owner.thread() {
+        unhold(thread(owner), at);
+    }
+    if is_held && !(owner.is(me()) && is_on_own_stack(at)) {
+        note_overwritten();
+    }
+    objects::forget(at);
+    if is_held {
+        schedule::refresh(wait, at);
+    }
+}
+
+unsafe fn is_on_own_stack(at: usize) -> bool {
+    let t = current();
+    if (*t).number == ThreadId::MAIN {
+        return afterlife::stack_of_main().contains(&at);
+    }
+    ((*t).fs.saturating_sub((*t).stack_size)..(*t).fs).contains(&at)
+}
+
+/// The running thread was refused a lock, and knows that by its memory.
+pub(crate) unsafe fn looked_at(at: usize) {
+    touch(at, Kind::AtomicRead);
 }
 
 /// The running thread has just initialised an object.
@@ -143,7 +181,7 @@ pub(crate) unsafe fn wait_unlocked(mutex: usize) {
 pub(crate) unsafe fn end_holding(lock: usize, code: usize) {
     let t = current();
     // One in a local variable is gone with it.
-    if ((*t).fs.saturating_sub((*t).stack_size)..(*t).fs).contains(&lock) {
+    if is_on_own_stack(lock) {
         return;
     }
     (*t).code = code;

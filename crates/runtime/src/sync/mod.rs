@@ -25,7 +25,7 @@ pub(crate) mod semaphore;
 pub(crate) mod shared;
 pub(crate) mod threads;
 
-use crate::thread::{COUNT, State, Thread, thread};
+use crate::thread::{COUNT, State, Thread, thread, threads};
 use racehunter_abi::Wait;
 use racehunter_machine::sync::{self as machine, LockForm, Mode, has_cycle};
 use racehunter_machine::{Clock, Held, Owner, ThreadId, Timespec};
@@ -138,6 +138,26 @@ pub(crate) unsafe fn holds_a_cycle() -> bool {
         let waits = (*t).state == State::Blocked && matches!((*t).pending, Wait::Mutex | Wait::WriteLock);
         if waits { owner((*t).pending, (*t).object).thread() } else { None }
     })
+}
+
+/// No thread can continue. One that waits for a lock whose memory the program has overwritten is let go: with the C library, some
+/// kinds of locks would do so. Whether there was one.
+pub(crate) unsafe fn lets_overwritten_go() -> bool {
+    let mut any = false;
+    for number in threads() {
+        let t = thread(number);
+        let (wait, at) = ((*t).pending, (*t).object);
+        let looks_free = match wait {
+            Wait::Mutex => mutex::looks_free(at),
+            Wait::ReadLock | Wait::WriteLock => rwlock::looks_free(at),
+            _ => false,
+        };
+        if looks_free && matches!((*t).state, State::Blocked | State::Suspended) {
+            misuse::begins_again(wait, at);
+            any = true;
+        }
+    }
+    any
 }
 
 /// Whether an absolute time is valid.

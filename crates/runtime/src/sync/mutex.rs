@@ -84,7 +84,7 @@ pub(crate) unsafe fn available(at: usize, t: *const Thread) -> bool {
 }
 
 pub(super) unsafe extern "C" fn init(at: usize, attributes: *const u8, code: usize) -> i32 {
-    objects::forget(at);
+    misuse::begins_again(Wait::Mutex, at);
     misuse::begins(at, code);
     let init: extern "C" fn(usize, *const u8) -> i32 = core::mem::transmute(real::mutex_init());
     init(at, attributes)
@@ -128,8 +128,8 @@ unsafe fn take(at: usize, form: LockForm) -> i32 {
         Taken::Newly | Taken::FromDead => {}
     }
     match form {
-        LockForm::Spin => *word(at) = !FREE_SPIN_LOCK,
-        LockForm::Mutex if mutex.has_own_word() => *word(at) = 1,
+        LockForm::Spin => *word(at) = HELD_SPIN_LOCK,
+        LockForm::Mutex if mutex.has_own_word() => *word(at) = HELD_MUTEX,
         LockForm::Mutex | LockForm::File | LockForm::None => {}
     }
     hold(current(), at);
@@ -143,17 +143,24 @@ const fn word(at: usize) -> *mut u32 {
     at as *mut u32
 }
 
-/// An initialiser may have overwritten a held mutex: a local variable whose function was left, and called again, say.
-/// Then it is another mutex.
+/// Whether the memory of a held lock is not what taking it left there.
+unsafe fn is_overwritten(at: usize) -> bool {
+    let mutex = (*object(at)).state.mutex();
+    mutex.has_own_word() && *word(at) != HELD_MUTEX || mutex.is_spin_lock() && *word(at) != HELD_SPIN_LOCK
+}
+
+/// Whether a thread holds the lock, and its memory says that it is free.
+pub(super) unsafe fn looks_free(at: usize) -> bool {
+    let mutex = (*object(at)).state.mutex();
+    !mutex.owner().is_none()
+        && (mutex.has_own_word() && *word(at) == 0 || mutex.is_spin_lock() && *word(at) == FREE_SPIN_LOCK)
+}
+
+/// An initialiser may have overwritten a held lock: a local variable whose function was left, and called again, say.
+/// Then it is another lock.
 unsafe fn notice_new(at: usize) {
-    let o = object(at);
-    let mutex = (*o).state.mutex();
-    if let Some(owner) = mutex.owner().thread()
-        && mutex.has_own_word()
-        && *word(at) == 0
-    {
-        unhold(thread(owner), at);
-        objects::forget(at);
+    if looks_free(at) {
+        misuse::begins_again(Wait::Mutex, at);
     }
 }
 
@@ -253,6 +260,7 @@ unsafe fn attempt(at: usize, kind: MutexKind, form: LockForm, code: usize) -> i3
         return take_and_log(at, form, Kind::TryLock, n);
     }
     log::event(Kind::TryLock, n, at, 0, 0);
+    misuse::looked_at(at);
     // The C library's fast path for plain mutexes does not look at who holds them.
     let has_owner = MutexKind::has_owner(*((at + KIND) as *const u32));
     let is_own = form == LockForm::Mutex && has_owner && (*object(at)).state.mutex().refuses_again(me(), kind);
@@ -312,6 +320,9 @@ unsafe fn unlock_anyway(at: usize, n: EventNumber) -> i32 {
 /// Gives the mutex up altogether; returns how often it was held.
 unsafe fn drop_ownership(at: usize) -> u32 {
     let o = object(at);
+    if is_overwritten(at) {
+        misuse::note_overwritten();
+    }
     let mutex = change(o);
     let (owner, depth) = mutex.release();
     if mutex.kind().is_shared() {
@@ -366,11 +377,14 @@ unsafe extern "C" fn make_consistent(at: usize, code: usize) -> i32 {
     if change(object(at)).make_consistent(me(), kind_of(at)) { 0 } else { EINVAL }
 }
 
+/// What the model writes into the word of a mutex that is held. The C library's value for one without waiters.
+const HELD_MUTEX: u32 = 1;
 /// The C library's value of a free spin lock.
 const FREE_SPIN_LOCK: u32 = 1;
+const HELD_SPIN_LOCK: u32 = !FREE_SPIN_LOCK;
 
 unsafe extern "C" fn spin_init(at: usize, _shared: i32, _code: usize) -> i32 {
-    objects::forget(at);
+    misuse::begins_again(Wait::Mutex, at);
     *word(at) = FREE_SPIN_LOCK;
     0
 }
@@ -403,6 +417,7 @@ unsafe extern "C" fn spin_lock(at: usize, code: usize) -> i32 {
     if let Some(error) = take_at_once(at, MutexKind::NORMAL, LockForm::Spin, code) {
         return error;
     }
+    notice_new(at);
     change(object(at)).set_kind(MutexKind::NORMAL);
     let n = acquire_point(code, Wait::Mutex, at, None);
     take_and_log(at, LockForm::Spin, Kind::Lock, n)

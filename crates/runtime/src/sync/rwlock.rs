@@ -41,7 +41,7 @@ pub(crate) unsafe fn available(at: usize, mode: Mode) -> bool {
 }
 
 unsafe extern "C" fn init(at: usize, attributes: *const u32, code: usize) -> i32 {
-    objects::forget(at);
+    misuse::begins_again(Wait::ReadLock, at);
     misuse::begins(at, code);
     // What a static initialiser would leave; nothing else reads it but code that copies or prints it.
     const SIZE: usize = 56;
@@ -69,6 +69,20 @@ const fn word(at: usize) -> *mut u32 {
     at as *mut u32
 }
 
+const HELD: u32 = 1;
+
+/// Whether a thread holds the lock, and its memory says that it is free.
+pub(super) unsafe fn looks_free(at: usize) -> bool {
+    !(*object(at)).state.rwlock().is_available(Mode::Write, false) && *word(at) == 0
+}
+
+/// An initialiser may have overwritten a held lock. Then it is another one.
+unsafe fn notice_new(at: usize) {
+    if looks_free(at) {
+        misuse::begins_again(Wait::ReadLock, at);
+    }
+}
+
 unsafe fn take(at: usize, mode: Mode) {
     let o = object(at);
     clock::acquire(&(*o).clock);
@@ -80,7 +94,7 @@ unsafe fn take(at: usize, mode: Mode) {
         misuse::note_copy();
     }
     lock.take(me(), mode);
-    *word(at) = 1;
+    *word(at) = HELD;
     hold(current(), at);
     refresh(Wait::ReadLock, at);
 }
@@ -94,6 +108,7 @@ unsafe fn take_and_log(at: usize, mode: Mode, kind: Kind, n: EventNumber) {
 
 unsafe fn acquire(at: usize, mode: Mode, deadline: Option<Deadline>, kind: Kind, code: usize) -> i32 {
     shared::is_apart(at);
+    notice_new(at);
     if (*object(at)).state.owner().is(me()) {
         let n = point(code);
         log::event(kind, n, at, 0, 0);
@@ -137,11 +152,13 @@ unsafe fn acquire_until(at: usize, mode: Mode, clock: i32, until: *const [i64; 2
 unsafe fn attempt(at: usize, mode: Mode, kind: Kind, code: usize) -> i32 {
     let n = point(code);
     shared::is_apart(at);
+    notice_new(at);
     if available(at, mode) {
         take_and_log(at, mode, kind, n);
         return 0;
     }
     log::event(kind, n, at, 0, 0);
+    misuse::looked_at(at);
     EBUSY
 }
 
@@ -196,7 +213,10 @@ unsafe extern "C" fn unlock(at: usize, code: usize) -> i32 {
             return EPERM;
         }
     }
-    *word(at) = u32::from((*o).state.rwlock().readers() != 0);
+    if *word(at) != HELD {
+        misuse::note_overwritten();
+    }
+    *word(at) = if (*o).state.rwlock().readers() != 0 { HELD } else { 0 };
     unhold(current(), at);
     refresh(Wait::ReadLock, at);
     0
