@@ -308,6 +308,8 @@ impl Hunt {
             free_running: self.free_running,
             // Where every access is a point, every access is seen.
             selective: self.selective && Points::from(self.points) != Points::All,
+            // The hunter finds out, where it is of use.
+            aliases: None,
             // Without the accesses to shared memory it is not known what is independent; and nothing tells when
             // something is written.
             reduction: self.reduction.filter(|_| !self.check_output && Points::from(self.points) != Points::Sync),

@@ -42,7 +42,7 @@ pub struct Portions {
 
 impl Default for Portions {
     fn default() -> Self {
-        Self { candidates: 1 << 13, draws: 1 << 16, priorities: 1 << 21 }
+        Self { candidates: 1 << 13, draws: 1 << 16, priorities: 1 << 19 }
     }
 }
 
