@@ -248,6 +248,40 @@ fn a_selective_walk_makes_the_schedule_of_one_that_sees_everything() {
     assert!(switched > 300, "{switched} switches test nothing");
 }
 
+/// The static analysis and executions number places in the same way, and whatever two places were seen to access in common, they
+/// may access in common.
+#[test]
+fn places_that_are_seen_are_among_those_that_may_access_a_variable() {
+    let workshop = Workshop::new();
+    let program = build(&workshop, "busy", BUSY);
+    let whole = run(&mut start(&program), &Plan { observe: Observe::Everything, ..Plan::default() });
+    let modules = racehunter_ir::read_numbered_program(&program).expect("the program has its code");
+    let aliases =
+        racehunter_scan::aliases(&racehunter_scan::Program::link(modules), &racehunter_scan::Models::default());
+    let places = aliases.expect("the program is small").places;
+    let (mut pairs, mut apart) = (0, 0);
+    for (variable, sites) in variables(&whole).into_iter().filter(|(_, sites)| sites.len() > 1) {
+        // Records number sites from 1.
+        let known: Vec<u32> = sites.iter().map(|site| site - 1).filter(|site| places.contains_key(site)).collect();
+        for site in &known {
+            pairs += known.len() - 1;
+            apart += places.len() - places[site].len();
+            let missing: Vec<&u32> = known.iter().filter(|other| !places[site].contains(other)).collect();
+            assert!(missing.is_empty(), "{site} and {missing:?} access {variable:#x}");
+        }
+    }
+    assert!(pairs > 50 && apart > 0, "{pairs} pairs, {apart} apart");
+}
+
+/// What the walks say about the places that they observe.
+#[test]
+fn a_static_analysis_says_where_variables_may_be_accessed() {
+    let workshop = Workshop::new();
+    let options = ["--analysis", "pct-vb", "--selective", "--runs", "40"];
+    let hunted = workshop.hunt(Path::new("targets/assertion/flicker.fixed.c"), &options).expect(0);
+    assert!(hunted.ended.stdout.contains("at places that a static analysis or"), "{}", hunted.ended.stdout);
+}
+
 #[test]
 fn what_selective_walks_find_is_confirmed_like_everything_else() {
     let workshop = Workshop::new();

@@ -185,7 +185,8 @@ fn is_of(bug: &Bug, kind: &str) -> bool {
     }
 }
 
-fn mean(found: &[u64], seeds: u64) -> String {
+/// The mean, and how many searches found something if not all did.
+pub fn mean(found: &[u64], seeds: u64) -> String {
     let Some(sum) = Some(found.iter().sum::<u64>()).filter(|_| !found.is_empty()) else { return "-".to_owned() };
     let mean = sum as f64 / found.len() as f64;
     let mean = if mean < 10.0 { format!("{mean:.1}") } else { format!("{mean:.0}") };

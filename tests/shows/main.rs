@@ -8,6 +8,7 @@ mod chaos;
 mod crates;
 mod garble;
 mod hunt;
+mod hypothesis;
 mod long;
 mod machine;
 mod predict;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         ["chaos", rest @ ..] => chaos::show(rest),
         ["hunt", rest @ ..] => hunt::show(rest),
         ["tables", rest @ ..] => tables::show(rest),
+        ["hypothesis", rest @ ..] => hypothesis::show(rest),
         ["watchpoint", names @ ..] => watchpoints::show(names),
         ["scan", rest @ ..] => scan::show(rest),
         ["sctbench", rest @ ..] => sctbench::show(rest),

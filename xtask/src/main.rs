@@ -49,7 +49,8 @@ usage: cargo xtask COMMAND
             [--time T] [NAME...]`, where DIR is `test/tsan` of compiler-rt; the methods on SCTBench: `cargo xtask bench sctbench
             --dir DIR [--runs N] [--time T] [NAME...]`, where DIR is its `benchmarks`; real projects and their own tests: `cargo xtask bench projects
             [--dir DIR] [--time T] [--runs N] [NAME...]`; the experiments of the paper on watchpoints: `cargo xtask bench watchpoint
-            [NAME...]`; a virtual machine with threads: `cargo xtask bench machine [--dir DIR] [--runs N] [--time T]`; correct uses of popular crates, from
+            [NAME...]`, and its hypothesis that checking conflicting accesses finds races sooner than checking random ones: `cargo xtask bench
+            hypothesis [--seeds N] [--runs N] [NAME...]`; a virtual machine with threads: `cargo xtask bench machine [--dir DIR] [--runs N] [--time T]`; correct uses of popular crates, from
             the registry: `cargo xtask bench crates [OPTIONS OF cargo racehunter test]`; published bugs of crates, and the versions
             that repair them: `cargo xtask bench advisories [--runs N] [--time T] [NAME...]`; the crates' own tests: `cargo xtask
             bench suites [--runs N] [--time T] [NAME...]`; beside loom, Shuttle and ThreadSanitizer: `cargo xtask bench peers [--runs N] [--time T]`
@@ -106,6 +107,7 @@ fn run() -> Result<()> {
         }
         ["bench", "tables", rest @ ..] => show(&[&["tables"], rest].concat()),
         ["bench", "watchpoint", rest @ ..] => show(&[&["watchpoint"], rest].concat()),
+        ["bench", "hypothesis", rest @ ..] => show(&[&["hypothesis"], rest].concat()),
         ["bench", what @ ..] => bench(what),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

@@ -58,7 +58,7 @@ impl Analysis for FreeRunning {
     fn new_targets(&mut self, target: &Target, execution: &Execution) -> Vec<Target> {
         match target {
             Target::Monitor => {
-                let news = self.known.news(all_conflicts(execution).targets);
+                let news = self.known.news(all_conflicts(execution).targets, false);
                 let (firsts, others): (Vec<_>, Vec<_>) = news.into_iter().partition(|conflict| conflict.is_first);
                 self.later.extend(others.into_iter().map(|conflict| conflict.pair));
                 firsts.into_iter().rev().map(|conflict| Target::Provoke(Box::new(conflict.pair))).collect()
@@ -139,7 +139,7 @@ mod tests {
         let boxed = || Box::new(pair.clone());
         let targets = [Target::Monitor, Target::Provoke(boxed()), Target::Confirm(boxed()), Target::Monitor];
         let mut analysis = FreeRunning { later: vec![pair.clone()], ..FreeRunning::new() };
-        analysis.known.news(vec![Conflict { pair: pair.clone(), is_first: true, guarded: false }]);
+        analysis.known.news(vec![Conflict { pair: pair.clone(), is_first: true, guarded: false }], false);
         let mut bytes = Vec::new();
         let mut out = Saver::new(&mut bytes);
         analysis.save(&mut targets.iter(), &mut out);

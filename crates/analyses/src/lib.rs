@@ -6,6 +6,7 @@
 //! Start at [`Technique::portfolio`], or with the simplest one, [`Walks`].
 #![forbid(unsafe_code)]
 
+mod aliases;
 mod context_bound;
 mod coverage;
 mod free_running;
@@ -28,6 +29,7 @@ mod watchpoint;
 mod watchpoint_bound;
 mod witness;
 
+pub use aliases::Aliases;
 pub use context_bound::{BoundKind, ContextBound, Reduction, Strategy, UnknownWord};
 pub use coverage::Coverage;
 pub use free_running::FreeRunning;
@@ -37,7 +39,7 @@ pub use sampling::Sampling;
 pub use simplify::simplify;
 pub use suspects::Suspects;
 pub use technique::{Claims, Races, Row, Setting, Technique, UnknownTechnique};
-pub use thread_bound::{ThreadBound, nth_order, orders_needed};
+pub use thread_bound::{Portions, ThreadBound, nth_order, orders_needed};
 pub use variable_bound::{Bounds, VariableBound, rank_of};
 pub use walks::Walks;
 pub use watchpoint::Watchpoint;
@@ -75,6 +77,8 @@ pub struct Options {
     pub free_running: bool,
     /// Observe only the variables of a walk, or only which threads can run once a search has no preemption left.
     pub selective: bool,
+    /// Which places in the code may access the same memory, if that is known: more of them are observed then.
+    pub aliases: Option<Aliases>,
     /// Whether and how to leave out schedules that show nothing new. Only for executors that log every access to shared
     /// memory.
     pub reduction: Option<Reduction>,
@@ -96,6 +100,7 @@ impl Default for Options {
             seed: 1,
             free_running: false,
             selective: false,
+            aliases: None,
             reduction: Some(Reduction::Caching),
         }
     }

@@ -1,5 +1,6 @@
 //! What executions of a program are like, as far as they were seen: the numbers that the chances of walks depend on.
 
+use crate::Aliases;
 use racehunter_explore::{
     Execution, Going, Loader, MOST_TRACKED, MOST_WEIGHTS, Saver, Tracked, Unusable, Variable, Variables, decisions,
 };
@@ -95,11 +96,14 @@ impl Profile {
         (drawn, length)
     }
 
-    /// The sites at which these variables were accessed so far.
-    pub fn sites(&self, variables: &[Tracked]) -> Vec<u32> {
-        let known = variables.iter().filter_map(|variable| self.accesses.get(variable));
-        let sites: BTreeSet<u32> = known.flat_map(|accesses| &accesses.sites).copied().collect();
-        sites.into_iter().collect()
+    /// The sites at which these variables were accessed so far, and those that may access them.
+    pub fn sites(&self, variables: &[Tracked], aliases: Option<&Aliases>) -> Vec<u32> {
+        let known = variables.iter().filter_map(|variable| Some((*variable, self.accesses.get(variable)?)));
+        let sites = known.flat_map(|(variable, Accesses { sites, .. })| match aliases {
+            Some(aliases) => aliases.of(variable, sites),
+            None => sites.clone(),
+        });
+        sites.collect::<BTreeSet<u32>>().into_iter().collect()
     }
 
     /// Draws one variable, and says for each thread how many accesses of it the thread and those that it creates make.

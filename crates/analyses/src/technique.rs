@@ -250,7 +250,7 @@ techniques! {
         options: &[Setting::Variables, Setting::Depth, Setting::Selective],
         portfolio: |options| {
             let walks = Walks::pct_variables(options.depth, options.variables, options.seed);
-            Portfolio::of(walks.selective(options.selective))
+            Portfolio::of(walks.selective(options.selective).with_aliases(options.aliases.clone()))
         },
     }
     /// Partial order sampling.

@@ -13,11 +13,17 @@
 //! In a divided search, candidates without a preemption are common to all parts. Others belong to the part given by a hash of
 //! the partial order of the events before their first preemption, and of the preempted thread.
 
+mod candidate;
 mod keep;
+mod orders;
+
+pub use orders::{Portions, nth_order, orders_needed};
 
 use crate::Strategy;
 use crate::trie::{Last, PrefixId, ROOT, Trie};
-use crate::variable_bound::{Bounds, WHOLE, iteration_of, iterations_in_words, skipped_in_words};
+use crate::variable_bound::{Bounds, WHOLE, iterations_in_words, skipped_in_words};
+use candidate::{Candidate, Place};
+use orders::Drawn;
 use racehunter_explore::{
     Analysis, Decision, Execution, Going, LastVariables, Loader, MOST_CHANGED, Objects, Outcome, PATIENCE_WITH_YIELDS,
     Part, Plan, Rank, Saver, Style, Tail, Unusable, Variable, decisions, part_priority, path_priority,
@@ -27,70 +33,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-/// Where a candidate comes in the search. The order of the fields is the order of the search.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    variables: u32,
-    /// The last iteration of a loop, from 1, that has allocated one of the variables; 0 when none is on the heap.
-    iterations: u32,
-    preemptions: u32,
-}
-
-/// An order, and where threads are preempted in it.
-#[derive(Clone, Debug)]
-struct Candidate {
-    /// What the order follows from.
-    seed: u64,
-    /// The threads that were preempted, one after the other: the first `count`.
-    preempted: [ThreadId; MOST_CHANGED],
-    count: u32,
-    /// The variables at which they were.
-    variables: Rc<Vec<Variable>>,
-}
-
 /// Candidates that wait, at most: with more the search goes on, but not all of it, and claims nothing.
 const MOST_CANDIDATES: usize = 8_000_000;
 /// Beginnings that are remembered, at most. Others are not left out.
 const MOST_BEGUN: usize = 32_000_000;
-
-impl Candidate {
-    fn place(&self) -> Place {
-        let iterations = self.variables.iter().map(|&variable| iteration_of(variable)).max().unwrap_or(0);
-        Place { variables: self.variables.len() as u32, iterations, preemptions: self.count }
-    }
-
-    fn preempted(&self) -> &[ThreadId] {
-        &self.preempted[..self.count as usize]
-    }
-
-    fn priority(&self, thread: ThreadId, path: ThreadPath) -> u64 {
-        match self.preempted().iter().rposition(|&preempted| preempted == thread) {
-            Some(part) => part_priority(self.seed, part as u32),
-            None => path_priority(self.seed, path.0),
-        }
-    }
-
-    /// The thread that goes on, of those that can; `last` are those that come after all others, the latest last.
-    fn choose(&self, ready: &[(ThreadId, ThreadPath)], last: &[ThreadId]) -> Option<ThreadId> {
-        let key = |&(thread, path): &(ThreadId, ThreadPath)| match last.iter().rposition(|&other| other == thread) {
-            Some(position) => (0, u64::MAX - position as u64),
-            None => (1, self.priority(thread, path)),
-        };
-        ready.iter().max_by_key(|&candidate| key(candidate)).map(|&(thread, _)| thread)
-    }
-
-    /// With the running thread preempted.
-    fn preempting(&self, thread: ThreadId, variable: Option<Variable>) -> Self {
-        let mut candidate = self.clone();
-        // There is room, see `ThreadBound::new`.
-        candidate.preempted[candidate.count as usize] = thread;
-        candidate.count += 1;
-        if let Some(variable) = variable.filter(|variable| !candidate.variables.contains(variable)) {
-            Rc::make_mut(&mut candidate.variables).push(variable);
-        }
-        candidate
-    }
-}
 
 /// The beginning of a schedule, up to the decision about an event, and the candidates that go on from there.
 #[derive(Clone)]
@@ -105,9 +51,9 @@ pub struct Target {
 struct State {
     /// The events so far, as [`History`] has them.
     past: u64,
-    /// The threads that are not over, with their paths, and the paths of all that were there so far.
+    /// The threads that are not over, with their paths, and the paths of those that are still to come.
     live: Vec<(ThreadId, ThreadPath)>,
-    known: Vec<ThreadPath>,
+    to_come: Vec<ThreadPath>,
     /// The threads that come after all others.
     last: Vec<ThreadId>,
 }
@@ -131,8 +77,9 @@ pub struct ThreadBound {
     /// The threads that the orders are for, by their paths, and how many orders there are.
     paths: Vec<ThreadPath>,
     orders: u64,
-    /// How many of them are different.
-    distinct: u64,
+    /// Those that were drawn so far.
+    drawn: Drawn,
+    portions: Portions,
     /// Threads that came later: the orders are too few.
     more_paths: bool,
     /// Some preemption was left out because of the bounds, or because of the iteration of a loop.
@@ -155,29 +102,6 @@ pub struct ThreadBound {
     candidates: usize,
 }
 
-/// Random orders that are needed so that any `few` of `all` have each order in one of them, with this confidence.
-///
-/// One order has a given order of `few` with a chance of 1 / few!. With `m` of them, the expected number of orders that
-/// are missing is few! (all over few) (1 - 1 / few!)^m, which bounds the chance that any is.
-#[must_use]
-pub fn orders_needed(all: u32, few: u32, confidence: f64) -> u64 {
-    let few = few.min(all);
-    let factorial: f64 = (1..=few).map(f64::from).product();
-    if factorial <= 1.0 {
-        return 1;
-    }
-    let arrangements: f64 = (0..few).map(|i| f64::from(all - i)).product();
-    let missing = (1.0 - confidence).clamp(1e-12, 1.0);
-    ((arrangements / missing).ln() / -(1.0 - 1.0 / factorial).ln()).ceil().max(1.0) as u64
-}
-
-/// What the orders follow from that one seed gives: a number for each, see [`Style::Order`].
-#[must_use]
-pub const fn nth_order(seed: u64, number: u64) -> u64 {
-    // An odd factor, so that no two are the same.
-    seed.wrapping_add(number.wrapping_mul(0xD134_2543_DE82_EF95))
-}
-
 impl ThreadBound {
     /// All bugs of this many threads within the bounds, with this confidence.
     #[must_use]
@@ -197,7 +121,8 @@ impl ThreadBound {
             later: BTreeMap::new(),
             paths: Vec::new(),
             orders: 0,
-            distinct: 0,
+            drawn: Drawn::default(),
+            portions: Portions::default(),
             more_paths: false,
             late_iterations: false,
             dropped: false,
@@ -222,6 +147,12 @@ impl ThreadBound {
     #[must_use]
     pub fn without_pruning(self) -> Self {
         Self { prunes: false, ..self }
+    }
+
+    /// With so much done at once, and no more.
+    #[must_use]
+    pub fn in_portions(self, portions: Portions) -> Self {
+        Self { portions, ..self }
     }
 
     /// Executions skip all accesses from which nothing else can begin: those with one candidate that has no preemption left. Which
@@ -249,8 +180,7 @@ impl ThreadBound {
         variables.sort_unstable();
         let used = candidate.count;
         let live = state.live.iter().map(|&(thread, path)| (candidate.priority(thread, path), path.0));
-        let to_come = self.paths.iter().filter(|path| !state.known.contains(path));
-        let to_come = to_come.map(|&path| (path_priority(candidate.seed, path.0), path.0));
+        let to_come = state.to_come.iter().map(|&path| (path_priority(candidate.seed, path.0), path.0));
         let parts =
             (used..self.bounds.preemptions).map(|part| (part_priority(candidate.seed, part), u64::from(part) << 1));
         let mut order: Vec<(u64, u64)> = live.chain(to_come).chain(parts).collect();
@@ -284,21 +214,28 @@ impl ThreadBound {
         Candidate { seed: nth_order(self.seed, number), preempted, count: 0, variables }
     }
 
-    /// All candidates, each order of the parts once.
-    fn all_candidates(&mut self) -> Vec<Candidate> {
-        self.orders = orders_needed(self.parts(), self.few(), self.confidence);
-        let mut known = HashSet::new();
-        let candidates = (0..self.orders).map(|number| self.candidate(number));
-        let is_new = |candidate: &Candidate| {
+    /// The next candidates without preemptions, each order of the parts once. None when there are no more.
+    fn draw(&mut self) -> Option<Vec<Candidate>> {
+        if self.drawn.count == 0 {
+            self.orders = orders_needed(self.parts(), self.few(), self.confidence);
+        }
+        let mut candidates = Vec::new();
+        let first = self.drawn.count;
+        while self.drawn.count < self.orders && !self.drawn.is_all(self.parts()) {
+            let candidate = self.candidate(self.drawn.count);
             let threads = self.paths.iter().map(|&path| path_priority(candidate.seed, path.0));
             let parts = (0..self.bounds.preemptions).map(|part| part_priority(candidate.seed, part));
-            let mut order: Vec<(u64, usize)> = threads.chain(parts).zip(0..).collect();
-            order.sort_unstable();
-            known.insert(order.into_iter().map(|(_, part)| part).collect::<Vec<usize>>())
-        };
-        let candidates: Vec<Candidate> = candidates.filter(is_new).collect();
-        self.distinct = candidates.len() as u64;
-        candidates
+            let is_new = self.drawn.count(&threads.chain(parts).collect::<Vec<u64>>());
+            let is_last = self.drawn.count - first == self.portions.draws;
+            // When all that were drawn are known, one of them is tried again, so that the hunt can end here.
+            if is_new || is_last && candidates.is_empty() {
+                candidates.push(candidate);
+            }
+            if is_last || candidates.len() == self.portions.candidates {
+                break;
+            }
+        }
+        (!candidates.is_empty()).then_some(candidates)
     }
 
     fn begin(&mut self) -> Vec<Target> {
@@ -306,6 +243,7 @@ impl ThreadBound {
         self.trie = Trie::new();
         self.later = BTreeMap::new();
         self.more_paths = false;
+        self.drawn = Drawn::default();
         self.begun = HashSet::new();
         self.candidates = 1;
         vec![Target { prefix: ROOT, at: EventNumber::START, candidates: Rc::new(vec![self.candidate(0)]) }]
@@ -345,8 +283,15 @@ impl ThreadBound {
 
     /// Follows the candidates along an execution that their leader, the first of them, has made. Where others part from it,
     /// new targets begin.
-    fn follow(&mut self, target: &Target, execution: &Execution, mut candidates: Vec<Candidate>) -> Vec<Target> {
-        let mut now = Vec::new();
+    fn follow(
+        &mut self,
+        target: &Target,
+        execution: &Execution,
+        mut candidates: Vec<Candidate>,
+        now: &mut Vec<Target>,
+    ) {
+        // Priorities that were looked at.
+        let mut effort = 0;
         let objects = self.objects.clone();
         let mut last_variables = LastVariables::of(execution, objects.as_ref());
         let mut history = History::new(&execution.records);
@@ -385,11 +330,14 @@ impl ThreadBound {
                 if begins && (self.prunes || !self.part.is_whole()) {
                     state.past = history.before(decision.at);
                     state.live = history.live().map(|thread| (thread, last_variables.path(thread))).collect();
-                    state.known = (0..execution.threads).map(|thread| last_variables.path(ThreadId(thread))).collect();
+                    let known: HashSet<ThreadPath> =
+                        (0..execution.threads).map(|thread| last_variables.path(ThreadId(thread))).collect();
+                    state.to_come = self.paths.iter().copied().filter(|path| !known.contains(path)).collect();
                     state.last.clone_from(&last);
                 }
                 let mut parting: BTreeMap<ThreadId, Vec<Candidate>> = BTreeMap::new();
                 let mut staying = Vec::with_capacity(candidates.len());
+                effort += candidates.len() * (ready.len() + state.live.len() + state.to_come.len());
                 for candidate in candidates {
                     let is_ours = candidate.count > 0 || self.part.is_whole() || self.owns(&state, &decision);
                     let may_preempt = may_preempt && is_ours;
@@ -413,7 +361,13 @@ impl ThreadBound {
                 candidates = staying;
                 for candidates in parting.into_values() {
                     self.trie.hold(prefix);
-                    self.add(Target { prefix, at: decision.at, candidates: Rc::new(candidates) }, &mut now);
+                    self.add(Target { prefix, at: decision.at, candidates: Rc::new(candidates) }, now);
+                }
+                if begins && effort > self.portions.priorities {
+                    // The rest is for another execution that begins in the same way, so that the hunt can end in between.
+                    self.trie.hold(prefix);
+                    self.add(Target { prefix, at: decision.at, candidates: Rc::new(candidates) }, now);
+                    break;
                 }
             }
             if decision.logged {
@@ -427,11 +381,20 @@ impl ThreadBound {
             }
         }
         self.trie.release(prefix);
-        now
     }
 
-    /// A target now or later, as the first of its candidates says.
+    /// A target now or later, as the first of its candidates says; more than one if it has too many.
     fn add(&mut self, mut target: Target, now: &mut Vec<Target>) {
+        if target.candidates.len() > self.portions.candidates {
+            let mut candidates = target.candidates.as_ref().clone();
+            candidates.sort_by_key(Candidate::place);
+            for portion in candidates.chunks(self.portions.candidates) {
+                self.trie.hold(target.prefix);
+                self.add(Target { candidates: Rc::new(portion.to_vec()), ..target }, now);
+            }
+            self.trie.release(target.prefix);
+            return;
+        }
         let first = target.candidates.iter().map(Candidate::place).enumerate().min_by_key(|&(_, place)| place);
         let Some((leader, place)) = first else { return };
         if self.candidates + target.candidates.len() > MOST_CANDIDATES {
@@ -468,8 +431,8 @@ impl Analysis for ThreadBound {
 
     fn initial_targets(&mut self) -> Vec<Target> {
         let new = Self::new(self.bounds, self.confidence, self.strategy, self.seed);
-        let (prunes, selective, part) = (self.prunes, self.selective, self.part);
-        *self = Self { prunes, selective, part, objects: self.objects.take(), ..new };
+        let (prunes, selective, part, portions) = (self.prunes, self.selective, self.part, self.portions);
+        *self = Self { prunes, selective, part, portions, objects: self.objects.take(), ..new };
         self.begin()
     }
 
@@ -497,14 +460,20 @@ impl Analysis for ThreadBound {
         // A handler runs between any two steps of its thread, which is more than the past of an execution tells.
         let is_handled = || execution.entries().any(|entry| matches!(entry.event(), Event::Handler { .. }));
         self.annotated |= self.prunes && (execution.is_annotated() || is_handled());
-        let candidates = if target.prefix == ROOT && target.at == EventNumber::START {
+        let brings_orders = target.prefix == ROOT && target.at == EventNumber::START;
+        let mut candidates = target.candidates.as_ref().clone();
+        if brings_orders && self.drawn.count == 0 {
             // Now the threads are known, and with them how many orders it takes.
             self.more_paths = false;
-            self.all_candidates()
-        } else {
-            target.candidates.as_ref().clone()
-        };
-        self.follow(target, execution, candidates)
+            candidates = self.draw().unwrap_or(candidates);
+        }
+        let mut now = Vec::new();
+        if brings_orders && let Some(next) = self.draw() {
+            // The first of the new targets, and so the last to be run.
+            self.add(Target { prefix: ROOT, at: EventNumber::START, candidates: Rc::new(next) }, &mut now);
+        }
+        self.follow(target, execution, candidates, &mut now);
+        now
     }
 
     fn next_stage(&mut self) -> Option<Vec<Target>> {
@@ -526,9 +495,8 @@ impl Analysis for ThreadBound {
         }
         let count = |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
         let Place { variables, iterations, preemptions } = self.covered();
-        let all: f64 = (1..=self.parts()).map(f64::from).product();
-        let mut words = if all == self.distinct as f64 {
-            format!("all schedules of all {}", count(self.distinct, "priority order"))
+        let mut words = if self.drawn.is_all(self.parts()) {
+            format!("all schedules of all {}", count(self.drawn.distinct, "priority order"))
         } else {
             let (threads, confidence) = (count(u64::from(self.bounds.threads), "thread"), self.confidence);
             let orders = count(self.orders, "priority order");

@@ -16,6 +16,7 @@
 //!
 //! None covers anything for certain, but all reach far corners of large programs early.
 
+use crate::Aliases;
 use crate::profile::Profile;
 use racehunter_explore::{Analysis, Execution, Loader, Part, Plan, Saver, Style, Tail, Tracked, Unusable};
 use std::cell::{Cell, RefCell};
@@ -45,6 +46,8 @@ pub struct Walks {
     made: u64,
     /// Most walks observe only the variables that they have drawn.
     selective: bool,
+    /// Which places may access the same memory, if that is known.
+    aliases: Option<Aliases>,
     /// Walks that observed everything.
     whole: u64,
     /// How many of [`Walks::made`] have drawn these variables, and how many accesses those have together.
@@ -80,7 +83,8 @@ impl Walks {
     fn new(kind: Kind, seed: u64) -> Self {
         let (part, profile) = (Part::WHOLE, Profile::default());
         let drawn = BTreeMap::new();
-        Self { kind, seed, part, next: 0, profile, generation: 0, made: 0, selective: false, whole: 0, drawn }
+        let (selective, aliases) = (false, None);
+        Self { kind, seed, part, next: 0, profile, generation: 0, made: 0, selective, aliases, whole: 0, drawn }
     }
 
     /// Whether most walks of [`Walks::pct_variables`] care only for accesses of the variables that they have drawn, by the
@@ -90,6 +94,12 @@ impl Walks {
     pub fn selective(mut self, selective: bool) -> Self {
         self.selective = selective && matches!(self.kind, Kind::PctVariables { .. });
         self
+    }
+
+    /// With places that may access the variables, besides those that were seen to.
+    #[must_use]
+    pub fn with_aliases(self, aliases: Option<Aliases>) -> Self {
+        Self { aliases, ..self }
     }
 
     /// Whether the walk of this number observes its variables only.
@@ -193,7 +203,8 @@ impl Analysis for Walks {
                 let mut drawn = track.clone();
                 drawn.sort_unstable();
                 *target.drawn.borrow_mut() = (drawn, length);
-                let select = self.is_selective(target.number).then(|| self.profile.sites(&track));
+                let select = self.is_selective(target.number);
+                let select = select.then(|| self.profile.sites(&track, self.aliases.as_ref()));
                 *target.selected.borrow_mut() = select.is_some().then(|| track.clone());
                 Plan { track, select, allocations: true, ..walk(Style::PctVariables { depth, length }) }
             }
@@ -250,7 +261,8 @@ impl Analysis for Walks {
                 // What other places do to the variables was not seen; nor what happens to other variables.
                 let places = match self.selective {
                     true => format!(
-                        ", at places that {} found, which alone looked for races",
+                        ", at places that {}{} found, which alone looked for races",
+                        if self.aliases.is_some() { "a static analysis or " } else { "" },
                         count(self.whole, "whole walk")
                     ),
                     false => String::new(),

@@ -12,8 +12,8 @@
 //! What meets is a race whatever the program synchronises with. Pairs that do not meet may still race in other schedules.
 
 use racehunter_explore::{
-    Analysis, Conflict, Execution, Loader, Outcome, PATIENCE, Pair, Part, Plan, Saver, StableHasher, Unusable,
-    all_conflicts,
+    Analysis, Conflict, Execution, Loader, Outcome, PATIENCE, Pair, Part, Plan, Portion, Saver, StableHasher, Unusable,
+    all_conflicts, conflicts_of,
 };
 use std::collections::HashSet;
 use std::hash::{Hash as _, Hasher as _};
@@ -26,8 +26,12 @@ pub struct Watchpoint {
     /// Further accesses of places that are targets, the most promising last. They have their turn when nothing else is left.
     later: Vec<(bool, Pair)>,
     provoked: u64,
-    /// Accesses that are no targets, because there are too many.
+    /// Which targets of the monitored execution come next. It is monitored again for each portion.
+    portion: Portion,
+    /// Targets of the monitored execution that come after.
     left_out: u64,
+    /// Targets of other executions that were left out, because there are too many.
+    dropped: u64,
     /// Events of others for which a thread is held.
     patience: u64,
 }
@@ -53,11 +57,13 @@ pub(crate) struct Known {
 const MOST_ROUNDS: u64 = 16;
 
 impl Known {
-    /// Takes up what was not known. The execution that shows two places first says which of their accesses there are.
-    pub fn news(&mut self, conflicts: Vec<Conflict>) -> Vec<Conflict> {
+    /// Takes up what was not known. The execution that shows two places first says which of their accesses there are, and so does
+    /// one that is monitored.
+    pub fn news(&mut self, conflicts: Vec<Conflict>, is_monitored: bool) -> Vec<Conflict> {
         let fresh: HashSet<Pair> =
             conflicts.iter().map(Conflict::places).filter(|places| !self.places.contains(places)).collect();
-        let is_wanted = |conflict: &Conflict| conflict.nth() <= MOST_ROUNDS || fresh.contains(&conflict.places());
+        let is_wanted =
+            |conflict: &Conflict| is_monitored || conflict.nth() <= MOST_ROUNDS || fresh.contains(&conflict.places());
         let news =
             conflicts.into_iter().filter(|conflict| is_wanted(conflict) && self.pairs.insert(conflict.pair.clone()));
         let news = news.collect();
@@ -91,13 +97,20 @@ impl Watchpoint {
     pub fn new() -> Self {
         Self::default()
     }
+
+    /// With this many further targets taken from the monitored execution at a time.
+    #[must_use]
+    pub fn in_portions_of(most: u64) -> Self {
+        Self { portion: Portion { from: 0, most: most.max(1) }, ..Self::default() }
+    }
 }
 
 impl Analysis for Watchpoint {
     type Target = Target;
 
     fn initial_targets(&mut self) -> Vec<Target> {
-        *self = Self { part: self.part, ..Self::default() };
+        let portion = Portion { from: 0, ..self.portion };
+        *self = Self { part: self.part, portion, ..Self::default() };
         vec![Target::Monitor]
     }
 
@@ -115,14 +128,21 @@ impl Analysis for Watchpoint {
         if matches!(execution.outcome, Outcome::Diverged(_)) {
             return Vec::new();
         }
-        let conflicts = all_conflicts(execution);
-        if is_monitored {
+        let conflicts = if is_monitored {
+            let conflicts = conflicts_of(execution, self.portion);
+            self.portion = self.portion.next();
             self.patience = patience(execution.events);
-        }
-        self.left_out += conflicts.left_out;
+            self.left_out = conflicts.left_out;
+            conflicts
+        } else {
+            let conflicts = all_conflicts(execution);
+            self.dropped += conflicts.left_out;
+            conflicts
+        };
         // What is seen while a pair is provoked belongs to the target of that pair.
         let is_own = |pair: &Pair| !is_monitored || self.part.owns(hash(pair));
-        let news = self.known.news(conflicts.targets).into_iter().filter(|conflict| is_own(&conflict.pair));
+        let news = self.known.news(conflicts.targets, is_monitored);
+        let news = news.into_iter().filter(|conflict| is_own(&conflict.pair));
         let (firsts, others): (Vec<_>, Vec<_>) = news.partition(|conflict| conflict.is_first);
         self.later.extend(others.into_iter().map(|conflict| (conflict.guarded, conflict.pair)));
         // The campaign runs the last one first.
@@ -131,7 +151,7 @@ impl Analysis for Watchpoint {
 
     fn next_stage(&mut self) -> Option<Vec<Target>> {
         if self.later.is_empty() {
-            return None;
+            return (self.left_out > 0).then(|| vec![Target::Monitor]);
         }
         let mut later = std::mem::take(&mut self.later);
         let nth = |pair: &Pair| pair.iter().map(|access| access.nth).max();
@@ -150,11 +170,12 @@ impl Analysis for Watchpoint {
         if !self.later.is_empty() {
             return Some(format!("{pairs} {plural} of conflicting places seen, each provoked where it comes first,"));
         }
-        (self.left_out == 0).then(|| format!("{pairs} {plural} of conflicting accesses seen, each provoked,"))
+        (self.left_out == 0 && self.dropped == 0)
+            .then(|| format!("{pairs} {plural} of conflicting accesses seen, each provoked,"))
     }
 
     fn remaining(&self, waiting: usize) -> Option<u64> {
-        Some(waiting as u64 + self.later.len() as u64)
+        Some(waiting as u64 + self.later.len() as u64 + self.left_out)
     }
 
     fn split(&mut self, part: Part) -> bool {
@@ -170,7 +191,9 @@ impl Analysis for Watchpoint {
 
     fn save(&self, targets: &mut dyn Iterator<Item = &Target>, out: &mut Saver<'_>) {
         out.number(self.provoked);
-        out.number(self.left_out);
+        [self.portion.from, self.portion.most, self.left_out, self.dropped]
+            .into_iter()
+            .for_each(|number| out.number(number));
         out.number(self.patience);
         self.known.save(out);
         out.count(self.later.len());
@@ -190,7 +213,8 @@ impl Analysis for Watchpoint {
 
     fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
         self.provoked = input.number()?;
-        self.left_out = input.number()?;
+        self.portion = Portion { from: input.number()?, most: input.number()? };
+        (self.left_out, self.dropped) = (input.number()?, input.number()?);
         self.patience = input.number()?;
         self.known.load(input)?;
         self.later =

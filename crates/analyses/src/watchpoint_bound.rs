@@ -133,7 +133,7 @@ impl Analysis for WatchpointBound {
             if *target == Target::Monitor {
                 self.patience = patience(execution.events);
             }
-            for conflict in self.known.news(conflicts.targets) {
+            for conflict in self.known.news(conflicts.targets, false) {
                 self.begin(conflict.pair);
             }
         }

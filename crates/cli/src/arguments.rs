@@ -310,6 +310,8 @@ impl Hunt {
             free_running: self.free_running,
             // Where every access is a point, every access is seen.
             selective: self.selective && Points::from(self.points) != Points::All,
+            // The hunter fills them in where they are of use.
+            aliases: None,
             // Independence is unknown without the accesses to shared memory, and output is not an event.
             reduction: self.reduction.filter(|_| !self.check_output && Points::from(self.points) != Points::Sync),
         }

@@ -208,11 +208,14 @@ impl<'a> Campaign<'a> {
             let (got, wanted) = (executions.len(), plans.len());
             return Err(ExecutorError(format!("{got} executions for {wanted} plans")));
         }
-        let mut unknown_sharing = Vec::new();
-        for ((running, plan), execution) in running.iter().zip(&plans).zip(&executions) {
-            if execution.was_stopped() {
-                // What it would have shown is not known: its target waits again.
-                return Ok(Some(Stop::Asked));
+        let (mut unknown_sharing, mut stop) = (Vec::new(), None);
+        for (index, ((running, plan), execution)) in running.iter().zip(&plans).zip(&executions).enumerate() {
+            // What an execution would have shown that was stopped is not known: its target waits again. So do the rest when time
+            // is up, because to learn from an execution can take longer than to run it. The first one counts in any case, so that
+            // a campaign that is stopped and resumed again and again gets on.
+            if execution.was_stopped() || index > 0 && should_stop() {
+                stop = Some(Stop::Asked);
+                break;
             }
             self.fold(running, plan, execution);
             self.report_bugs(executor, should_stop);
@@ -239,7 +242,7 @@ impl<'a> Campaign<'a> {
         if grew > 0 {
             self.points_grew(grew);
         }
-        Ok(None)
+        Ok(stop)
     }
 
     fn reason_to_stop(&mut self, left: u64, should_stop: &mut dyn FnMut() -> bool) -> Option<Stop> {

@@ -68,12 +68,36 @@ pub struct Conflicts {
     /// Pairs of accesses that conflict by the definition of the paper: all of them, also where creation and joining of threads
     /// keep them apart.
     pub pairs: u64,
-    /// Accesses that have no target, because there are too many.
+    /// Targets that come after those of the portion.
     pub left_out: u64,
 }
 
-/// Further accesses of places that are targets, at most: each would take an execution.
-const MOST_FURTHER: usize = 1 << 17;
+/// Which targets are described. The first accesses of every two places always are; there can be millions of others, of which
+/// each takes an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Portion {
+    /// How many of the others come before.
+    pub from: u64,
+    /// How many there are, at most.
+    pub most: u64,
+}
+
+impl Portion {
+    /// The first one.
+    pub const FIRST: Self = Self { from: 0, most: 1 << 17 };
+
+    /// The one that comes after it.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self { from: self.from.saturating_add(self.most), ..self }
+    }
+}
+
+impl Default for Portion {
+    fn default() -> Self {
+        Self::FIRST
+    }
+}
 
 /// An access, by its position in the log.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -137,10 +161,16 @@ pub fn conflicts(execution: &Execution) -> Vec<Pair> {
     pairs
 }
 
-/// The same with a target for every access that conflicts with another one.
+/// The same with a target for every access that conflicts with another one, as many as the first portion has.
 #[must_use]
 pub fn all_conflicts(execution: &Execution) -> Conflicts {
-    let mut scan = Scan::default();
+    conflicts_of(execution, Portion::FIRST)
+}
+
+/// The same with the targets of one portion.
+#[must_use]
+pub fn conflicts_of(execution: &Execution, portion: Portion) -> Conflicts {
+    let mut scan = Scan { portion, ..Scan::default() };
     for (position, entry) in execution.entries().enumerate() {
         match entry.event() {
             Event::Access(access) if access.mode != AccessMode::Free && entry.code().is_known() => {
@@ -164,7 +194,7 @@ pub fn all_conflicts(execution: &Execution) -> Conflicts {
     targets.sort_by(|a, b| a.rank().cmp(&b.rank()));
     let mut known = FxHashSet::default();
     targets.retain(|target| known.insert(target.pair.clone()));
-    Conflicts { targets, pairs: scan.pairs, left_out: scan.left_out }
+    Conflicts { targets, pairs: scan.pairs, left_out: scan.further.saturating_sub(portion.next().from) }
 }
 
 /// The locks that threads hold.
@@ -217,6 +247,7 @@ impl Locks {
 
 #[derive(Default)]
 struct Scan {
+    portion: Portion,
     order: ForkJoin,
     family: FamilyTree,
     locks: Locks,
@@ -230,8 +261,9 @@ struct Scan {
     covered: FxHashSet<(Position, ClassId)>,
     /// Two accesses, and whether they are the first of their classes.
     found: Vec<([Position; 2], bool)>,
+    /// Those that are not the first, whether or not they belong to the portion.
+    further: u64,
     pairs: u64,
-    left_out: u64,
     /// All accesses, in order.
     accesses: Vec<(Position, ClassId, LocksetId)>,
 }
@@ -306,11 +338,7 @@ impl Scan {
                 let with = touch.records[touch.partners[partner].count.min(touch.records.len() - 1)];
                 touch.partners[partner].count += 1;
                 self.covered.insert((with, class));
-                if is_first || self.found.len() < MOST_FURTHER {
-                    self.found.push(([with, position], is_first));
-                } else {
-                    self.left_out += 1;
-                }
+                note(&mut self.found, &mut self.further, self.portion, [with, position], is_first);
             }
             let known = known.unwrap_or_else(|| {
                 touches.push(Touch { class, mask, epoch, records: Vec::new(), begin: 0, partners: Vec::new() });
@@ -330,15 +358,25 @@ impl Scan {
                     if !self.covered.insert((record, partner.class)) {
                         continue;
                     }
-                    if self.found.len() < MOST_FURTHER {
-                        self.found.push(([record, partner.last], false));
-                    } else {
-                        self.left_out += 1;
-                    }
+                    note(&mut self.found, &mut self.further, self.portion, [record, partner.last], false);
                 }
             }
         }
     }
+}
+
+/// Takes up two accesses if they belong to the portion.
+fn note(
+    found: &mut Vec<([Position; 2], bool)>,
+    further: &mut u64,
+    portion: Portion,
+    pair: [Position; 2],
+    is_first: bool,
+) {
+    if is_first || (portion.from..portion.next().from).contains(further) {
+        found.push((pair, is_first));
+    }
+    *further += u64::from(!is_first);
 }
 
 impl Touch {

@@ -31,7 +31,7 @@ mod variables;
 
 pub use analysis::{Analysis, Rank};
 pub use campaign::{Budget, Campaign, Claim, Counts, Escaped, Found, OnBug, Progress, Stop, Summary, Watcher};
-pub use conflicts::{Conflict, Conflicts, Descriptor, Pair, all_conflicts, conflicts};
+pub use conflicts::{Conflict, Conflicts, Descriptor, Pair, Portion, all_conflicts, conflicts, conflicts_of};
 pub use decisions::{Decision, Decisions, Going, Step, decisions};
 pub use endings::{Allowed, Endings};
 pub use execution::{Bug, Execution, LEFT_OUT, Outcome, Race, RacingAccess};

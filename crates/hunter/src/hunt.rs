@@ -5,13 +5,15 @@ use crate::figures::{self, measure};
 use crate::findings::Findings;
 use crate::world::{Surroundings, World};
 use crate::{Error, Event, Hunter, Observer, Suppressions};
-use racehunter_analyses::{Options, Technique};
+use racehunter_analyses::{Aliases, Options, Technique};
 use racehunter_explore::{
     Budget, Campaign, Execution, Executor, Found, Objects, Outcome as Ending, Part, Plan, Points, Progress, Stop,
     Watcher,
 };
 use racehunter_finding::{Coverage, Figures};
+use racehunter_log::SiteId;
 use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -132,9 +134,11 @@ impl Hunter {
         first.iter().filter(|_| !hunt.options.free_running).for_each(|first| world.set_first(first));
         let clock = self.clock.clone();
         let mut keeper = Keeper::new(hunt, identity, &build, world.clone(), clock.clone());
-        let portfolio = hunt
-            .technique
-            .portfolio(&Options { objects: hunt.whole_objects.then(|| self.objects()), ..hunt.options.clone() });
+        let portfolio = hunt.technique.portfolio(&Options {
+            objects: hunt.whole_objects.then(|| self.objects()),
+            aliases: self.aliases(hunt),
+            ..hunt.options.clone()
+        });
         let (processes, mut findings) = Findings::of(self, hunt, world, observer);
         findings.set_first(first.as_ref());
         let findings = RefCell::new(findings);
@@ -209,6 +213,24 @@ impl Hunter {
             world.add_library(&mapping.path);
         }
         world
+    }
+
+    /// Returns which places of the program may access the same memory, for walks that observe only some of them. Every 32nd walk
+    /// observes all places, as a check.
+    fn aliases(&self, hunt: &Hunt<'_>) -> Option<Aliases> {
+        if !hunt.options.selective || hunt.technique != Technique::PctVb {
+            return None;
+        }
+        let modules = racehunter_ir::read_numbered_program(&self.subject.path).ok()?;
+        let program = racehunter_scan::Program::link(modules);
+        let racehunter_scan::Aliases { places, objects } =
+            racehunter_scan::aliases(&program, &racehunter_scan::Models::default())?;
+        // As records number them.
+        let logged = |sites: BTreeMap<u32, BTreeSet<u32>>| {
+            let number = |site: u32| SiteId(site).logged();
+            sites.into_iter().map(|(site, others)| (number(site), others.into_iter().map(number).collect())).collect()
+        };
+        Some(Aliases { places: logged(places), objects: logged(objects) })
     }
 
     /// Returns the program's globals as whole objects.

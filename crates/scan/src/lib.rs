@@ -11,11 +11,14 @@
 //! 4. [`ranges`] bounds numbers, by intervals with widening: which elements of an array a thread touches, and which branches are never taken.
 //! 5. [`race`] compares accesses that may touch the same memory, and lists candidates: pairs that nothing keeps apart.
 //!
+//! Apart from that, [`aliases`](mod@aliases) says which instructions may access the same memory, for executions that observe a part of it.
+//!
 //! The domains of all of these are lattices ([`domain`]). Anything that cannot be modelled is a [`Gap`], and a program
 //! with gaps is never called race-free. The crate knows nothing about executions and reads no files. Start at
 //! [`analyse`].
 #![forbid(unsafe_code)]
 
+pub mod aliases;
 pub mod analysis;
 pub mod cfg;
 pub mod determinism;
@@ -32,6 +35,7 @@ pub mod report;
 pub mod solver;
 pub mod threads;
 
+pub use aliases::{Aliases, aliases};
 pub use analysis::analyse;
 pub use models::Models;
 pub use program::Program;

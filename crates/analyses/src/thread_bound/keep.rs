@@ -18,12 +18,15 @@ impl ThreadBound {
             save_all(&targets.iter().collect::<Vec<_>>(), out);
         }
         out.numbers(self.paths.iter().copied());
-        [self.orders, self.distinct, self.pruned].into_iter().for_each(|number| out.number(number));
+        [self.orders, self.drawn.count, self.drawn.distinct, self.pruned]
+            .into_iter()
+            .for_each(|number| out.number(number));
         out.number(self.annotated);
         out.number(self.skipped);
         let flags =
             [self.more_paths, self.late_iterations, self.dropped, self.unpredicted, self.unfair, self.exhausted];
         flags.into_iter().for_each(|flag| out.number(flag));
+        out.numbers(self.drawn.known.iter().copied());
         out.numbers(self.begun.iter().copied());
         save_all(targets, out);
     }
@@ -38,16 +41,18 @@ impl ThreadBound {
             self.later.insert(place, load_all(input)?);
         }
         self.paths = input.numbers()?;
-        for number in [&mut self.orders, &mut self.distinct, &mut self.pruned] {
+        for number in [&mut self.orders, &mut self.drawn.count, &mut self.drawn.distinct, &mut self.pruned] {
             *number = input.number()?;
         }
         self.annotated = input.flag()?;
         self.skipped = input.flag()?;
         (self.more_paths, self.late_iterations, self.dropped) = (input.flag()?, input.flag()?, input.flag()?);
         (self.unpredicted, self.unfair, self.exhausted) = (input.flag()?, input.flag()?, input.flag()?);
+        self.drawn.known = input.numbers()?;
         self.begun = input.numbers()?.into_iter().collect();
         let targets = load_all(input)?;
         let held = self.later.values().flatten().chain(&targets).all(|target| self.trie.hold(target.prefix));
+        self.candidates = self.later.values().flatten().chain(&targets).map(|target| target.candidates.len()).sum();
         // Prefixes that are not held belong to targets that were given up.
         if held { Ok(targets) } else { Err(Unusable::Damaged) }
     }

@@ -113,3 +113,29 @@ fn only_walks_about_variables_are_selective() {
     assert_eq!(made(Walks::pct_variables(2, 1, 1), &program, 64).2, 64);
     assert!((2..=3).contains(&made(Walks::pct_variables(2, 1, 1).selective(true), &program, 64).2));
 }
+
+/// Places that may access a variable, as a static analysis says, are observed like those that were seen to.
+#[test]
+fn places_that_may_access_a_variable_are_observed_too() {
+    use racehunter_analyses::Aliases;
+    use racehunter_explore::model::Value;
+    use std::collections::{BTreeMap, BTreeSet};
+    let program = Program::bare(vec![vec![Op::Write(0, Value::Const(1)), Op::Read(0, 0)]; 2]);
+    let plan = |aliases: Option<Aliases>| {
+        let mut walks = Walks::pct_variables(2, 1, 1).selective(true).with_aliases(aliases);
+        let mut executor = ModelExecutor::new(program.clone());
+        let mut waiting = walks.initial_targets();
+        let target = waiting.pop().expect("there are always more walks");
+        let first = walks.plan(&target);
+        assert!(first.select.is_none(), "the first walk observes everything");
+        waiting.extend(walks.new_targets(&target, &executor.run_one(&Plan { observe: Observe::Everything, ..first })));
+        waiting.iter().rev().find_map(|target| walks.plan(target).select)
+    };
+    let seen: BTreeSet<u32> = plan(None).expect("the walk is selective").into_iter().collect();
+    assert!(seen.len() > 1, "{seen:?}");
+    let elsewhere = 1 + seen.last().copied().unwrap_or_default();
+    let all: BTreeSet<u32> = seen.iter().copied().chain([elsewhere]).collect();
+    let places: BTreeMap<u32, BTreeSet<u32>> = seen.iter().map(|&site| (site, all.clone())).collect();
+    let chosen = plan(Some(Aliases { places, objects: BTreeMap::new() })).expect("the walk is selective");
+    assert_eq!(chosen.into_iter().collect::<BTreeSet<u32>>(), all);
+}

@@ -4,7 +4,7 @@
 use crate::common::figures::figures;
 use crate::common::{Recorder, SIGNALS, SMALL, TIMED, WIDER, config, found, hunt, hunt_with};
 use proptest::prelude::*;
-use racehunter_analyses::{Bounds, Options, Strategy, Technique, ThreadBound, nth_order, orders_needed};
+use racehunter_analyses::{Bounds, Options, Portions, Strategy, Technique, ThreadBound, nth_order, orders_needed};
 use racehunter_explore::model::{ModelExecutor, Program, order};
 use racehunter_explore::{
     Budget, Bug, Campaign, Execution, Going, LastVariables, MOST_CHANGED, Outcome, Part, Plan, Points, Portfolio,
@@ -135,6 +135,16 @@ fn check(program: Program, lazy: bool, bound: u32, variables: u32) -> Result<(),
     prop_assert!(run.is_subset(&most.orders), "beyond {:?}", run.difference(&most.orders).next());
     // Who turns out to be blocked, and an order that has to be extended, cost executions.
     prop_assert!(lazy || !all_threads_at_once || run.len() == hunt.orders.len(), "a schedule was run twice");
+
+    // In small portions: the same schedules, and the same claim.
+    let portions = Portions { candidates: 3, draws: 5, priorities: 40 };
+    let analysis_in_portions = analysis().without_pruning().in_portions(portions);
+    let portioned = hunt_with(make(&program, lazy), Portfolio::of(analysis_in_portions), budget());
+    prop_assert!(portioned.summary.coverage.complete, "{}", portioned.summary.coverage.guarantee);
+    prop_assert_eq!(&portioned.summary.coverage.guarantee, claimed);
+    let run_in_portions: BTreeSet<Vec<u32>> = portioned.orders.iter().cloned().collect();
+    prop_assert!(lazy || run_in_portions == run, "missed {:?}", run.difference(&run_in_portions).next());
+    prop_assert!(run_in_portions.is_superset(&least.orders) && run_in_portions.is_subset(&most.orders));
 
     // With pruning: no schedule that is not among them, the same bugs, and for each schedule one that differs from it only
     // in the order of independent events.
@@ -292,6 +302,26 @@ fn the_figures_need_the_threads_that_the_paper_says() {
         let least = (1..=count as u32).find(|&size| subsets(size).any(|set| is_enough(&members(set))));
         assert_eq!(least, Some(threads), "figure {}", figure.number);
     }
+}
+
+/// However many orders there are, and however long an execution is, the campaign is asked soon whether to stop.
+#[test]
+fn there_is_time_to_stop() {
+    use racehunter_explore::model::{Op, Value};
+    let own = |variable: usize| vec![Op::Write(variable % 3, Value::Const(1)); 10];
+    let program = Program::bare((0..11).map(own).collect());
+    let bounds = Bounds { variables: 2, threads: 9, preemptions: 2, iterations: None };
+    // A thousand million orders.
+    let analysis = ThreadBound::new(bounds, 0.99, Strategy::MinSwitches, 1);
+    let (mut asked, mut progress) = (0, |_: Progress| {});
+    let mut should_stop = || {
+        asked += 1;
+        asked > 3
+    };
+    let campaign = Campaign::new(Portfolio::of(analysis), budget(), &mut progress);
+    let summary = campaign.run(&mut ModelExecutor::new(program), &mut should_stop);
+    assert!(!summary.coverage.complete && summary.claims.is_empty());
+    assert!(summary.counts.executions < 10);
 }
 
 /// Threads that mind their own business: all their orders are one.

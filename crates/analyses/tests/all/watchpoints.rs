@@ -2,7 +2,7 @@
 
 use crate::common::{SMALL, TIMED, WIDER, config, found, hunt};
 use proptest::prelude::*;
-use racehunter_analyses::{BoundKind, FreeRunning, Options, Strategy, Technique, WatchpointBound};
+use racehunter_analyses::{BoundKind, FreeRunning, Options, Strategy, Technique, Watchpoint, WatchpointBound};
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value, schedules};
 use racehunter_explore::{Analysis, Budget, Bug, Execution, Outcome, Plan, Points, all_conflicts, confirm, conflicts};
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ fn provoked(program: &Program) -> BTreeSet<Bug> {
 
 /// The races that meet when every pair of the first execution is provoked, without happens-before.
 fn met(program: &Program) -> BTreeSet<Bug> {
-    meets(program, racehunter_analyses::Watchpoint::new(), |_, _| {})
+    meets(program, Watchpoint::new(), |_, _| {})
 }
 
 /// The races that an analysis makes meet, without happens-before, in up to 2000 executions.
@@ -136,6 +136,31 @@ fn every_round_is_a_target() {
     let (firsts, others): (Vec<_>, Vec<_>) = conflicts.iter().partition(|conflict| conflict.is_first);
     assert_eq!((firsts.len(), firsts[0].guarded, others[0].guarded), (1, true, false), "{conflicts:?}");
     assert_eq!(met(&program).len(), 1);
+}
+
+/// An execution that has more targets than are taken up at once is monitored again for the rest.
+#[test]
+fn targets_come_in_portions() {
+    // A write in each of eight rounds of a loop.
+    let rounds = |count| {
+        let write = Op::Write(0, Value::Const(1));
+        vec![Op::AtomicAdd(count, 1, 0), write, Op::JumpIf(0, 8, 4), Op::JumpIf(1, 0, 0)]
+    };
+    let program = Program::bare(vec![rounds(1), rounds(2)]);
+    let provoked = |analysis: Watchpoint| {
+        let (mut pairs, mut monitored) = (BTreeSet::new(), 0);
+        let mut look = |plan: &Plan, _: &Execution| match &plan.provoke {
+            Some(pair) => _ = pairs.insert(pair.clone()),
+            None => monitored += 1,
+        };
+        let bugs = meets(&program, analysis, &mut look);
+        (pairs, bugs, monitored)
+    };
+    let (pairs, bugs, monitored) = provoked(Watchpoint::new());
+    assert_eq!(monitored, 1);
+    let (few_pairs, few_bugs, monitored) = provoked(Watchpoint::in_portions_of(2));
+    assert!(monitored > 2, "{monitored}");
+    assert_eq!((few_pairs, few_bugs), (pairs, bugs));
 }
 
 /// The last thread comes to its access once the second one has made its own, or while the first one shows a flag, which it

@@ -7,7 +7,7 @@ use racehunter_log::CodeAddress;
 use std::io::{self, Read, Write};
 
 /// The first number of a state: changes with its form.
-const VERSION: u64 = 5;
+const VERSION: u64 = 6;
 
 impl Campaign<'_> {
     /// Writes everything that is needed to go on later. To be called between two calls of [`Campaign::advance`].

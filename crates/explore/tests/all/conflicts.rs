@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use racehunter_abi::{Kind, Record};
-use racehunter_explore::{Conflict, Descriptor, Execution, Outcome, all_conflicts, conflicts};
+use racehunter_explore::{Conflict, Descriptor, Execution, Outcome, Portion, all_conflicts, conflicts, conflicts_of};
 use racehunter_log::{CodeAddress, ThreadId, ThreadPath};
 
 /// An access: thread, place, callers, address, size and kind.
@@ -137,6 +137,19 @@ proptest! {
         prop_assert_eq!(targets, conflicting);
         let firsts = found.targets.iter().filter(|target| target.is_first).count();
         prop_assert_eq!(conflicts(&log.execution).len(), firsts);
+        // The portions together are the whole, and each says how many are left.
+        let (mut portion, mut together) = (Portion { from: 0, most: 3 }, std::collections::BTreeSet::new());
+        loop {
+            let part = conflicts_of(&log.execution, portion);
+            prop_assert_eq!(part.targets.iter().filter(|target| target.is_first).count(), firsts);
+            prop_assert!(part.targets.len() <= firsts + 3);
+            together.extend(part.targets.into_iter().map(|target| target.pair));
+            if part.left_out == 0 {
+                break;
+            }
+            portion = portion.next();
+        }
+        prop_assert_eq!(together, found.targets.into_iter().map(|target| target.pair).collect());
     }
 }
 
