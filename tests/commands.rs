@@ -29,6 +29,7 @@ mod probes;
 mod real;
 mod recipes;
 mod reports;
+mod rounds;
 mod scale;
 mod selective;
 mod servers;

@@ -12,6 +12,7 @@ mod hypothesis;
 mod long;
 mod machine;
 mod predict;
+mod price;
 mod probes;
 mod projects;
 mod real;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         ["machine", rest @ ..] => machine::show(rest),
         ["projects", rest @ ..] => projects::show(rest),
         ["real", names @ ..] => real::show(names),
+        ["price", rest @ ..] => price::show(rest),
         ["advisories", rest @ ..] => crates::show_advisories(rest),
         ["peers", rest @ ..] => crates::show_peers(rest),
         ["suites", rest @ ..] => crates::show_suites(rest),

@@ -169,9 +169,19 @@ pub enum Build {
     Ours,
     /// By RaceHunter's wrapper, with the planted bug.
     Planted,
+    /// By RaceHunter's wrapper, optimised.
+    Fast,
+    /// By the compiler that the wrapper uses, optimised, with ThreadSanitizer.
+    Tsan,
 }
 
 impl Real {
+    /// The arguments of an execution that is worth measuring.
+    #[must_use]
+    pub fn long_arguments(&self) -> &'static [&'static str] {
+        if self.name == "sqlite3" { &["3", "200"] } else { self.arguments }
+    }
+
     /// Builds the program; returns its path.
     ///
     /// # Panics
@@ -264,7 +274,14 @@ impl Store {
     fn compiler(build: Build) -> Command {
         match build {
             Build::Plain => Command::new("cc"),
-            Build::Ours | Build::Planted => racehunter(["cc"]),
+            Build::Ours | Build::Planted | Build::Fast => racehunter(["cc"]),
+            Build::Tsan => {
+                let version = run(&mut racehunter(["cc", "--version"])).expect(0).stdout;
+                let directory = version.lines().find_map(|line| line.strip_prefix("InstalledDir: "));
+                let mut command = Command::new(Path::new(directory.expect("clang says where it is")).join("clang"));
+                command.arg("-fsanitize=thread");
+                command
+            }
         }
     }
 
@@ -286,18 +303,21 @@ impl Store {
     fn object(&self, file: &Path, flags: &[String], build: Build) -> PathBuf {
         let mut hasher = DefaultHasher::new();
         let content = fs::read(file).unwrap_or_else(|error| panic!("cannot read {}: {error}", file.display()));
-        let ours = (build != Build::Plain).then_some(self.plugins);
+        // What is planted is in the content.
+        let way = if build == Build::Planted { Build::Ours } else { build };
+        let ours = (!matches!(build, Build::Plain | Build::Tsan)).then_some(self.plugins);
         // Other header directories make no difference to unchanged files.
         let flags: Vec<&String> = flags.iter().collect();
         let known: Vec<&&String> = flags.iter().filter(|flag| !flag.starts_with("-I")).collect();
-        (content, file, known, ours).hash(&mut hasher);
+        (content, file, known, ours, way).hash(&mut hasher);
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
         let object = self.directory.join(format!("{stem}-{:016x}.o", hasher.finish()));
         if !object.exists() {
             let unfinished = object.with_extension(format!("{:?}.unfinished", thread::current().id()));
-            // Without optimisation: most of the time goes into compiling.
+            // Without optimisation, unless speed is measured: most of the time goes into compiling.
+            let optimise = if matches!(build, Build::Fast | Build::Tsan) { "-O2" } else { "-O0" };
             let mut command = Self::compiler(build);
-            command.args(["-O0", "-w", "-pthread"]).args(flags).arg("-c").arg(file).arg("-o").arg(&unfinished);
+            command.args([optimise, "-w", "-pthread"]).args(flags).arg("-c").arg(file).arg("-o").arg(&unfinished);
             run(&mut command).expect(0);
             fs::rename(&unfinished, &object).expect("a file can be renamed");
         }

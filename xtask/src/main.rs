@@ -50,7 +50,8 @@ usage: cargo xtask COMMAND
             --dir DIR [--runs N] [--time T] [NAME...]`, where DIR is its `benchmarks`; real projects and their own tests: `cargo xtask bench projects
             [--dir DIR] [--time T] [--runs N] [NAME...]`; the experiments of the paper on watchpoints: `cargo xtask bench watchpoint
             [NAME...]`, and its hypothesis that checking conflicting accesses finds races sooner than checking random ones: `cargo xtask bench
-            hypothesis [--seeds N] [--runs N] [NAME...]`; a virtual machine with threads: `cargo xtask bench machine [--dir DIR] [--runs N] [--time T]`; correct uses of popular crates, from
+            hypothesis [--seeds N] [--runs N] [NAME...]`; what an explored execution of sqlite3, zstd, xz and a server costs, beside
+            ThreadSanitizer: `cargo xtask bench real [--runs N] [NAME...]`; a virtual machine with threads: `cargo xtask bench machine [--dir DIR] [--runs N] [--time T]`; correct uses of popular crates, from
             the registry: `cargo xtask bench crates [OPTIONS OF cargo racehunter test]`; published bugs of crates, and the versions
             that repair them: `cargo xtask bench advisories [--runs N] [--time T] [NAME...]`; the crates' own tests: `cargo xtask
             bench suites [--runs N] [--time T] [NAME...]`; beside loom, Shuttle and ThreadSanitizer: `cargo xtask bench peers [--runs N] [--time T]`
@@ -92,6 +93,10 @@ fn run() -> Result<()> {
         ["bench", "predict", "--real", rest @ ..] => show(&[&["predict"], rest].concat()),
         ["bench", "tsan", rest @ ..] => show(&[&["tsan"], rest].concat()),
         ["bench", "sctbench", rest @ ..] => show(&[&["sctbench"], rest].concat()),
+        ["bench", "real", rest @ ..] => {
+            packages::need(packages::BENCH)?;
+            show(&[&["price"], rest].concat())
+        }
         ["bench", "machine", rest @ ..] => show(&[&["machine"], rest].concat()),
         ["bench", "projects", rest @ ..] => {
             packages::need(packages::PROJECTS)?;

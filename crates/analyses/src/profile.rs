@@ -5,6 +5,7 @@ use racehunter_explore::{
     Execution, Going, Loader, MOST_TRACKED, MOST_WEIGHTS, Saver, Tracked, Unusable, Variable, Variables, decisions,
 };
 use racehunter_log::{Event, ThreadId, ThreadPath};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Accesses of a variable by one thread that a weight counts, at most: a loop that spins has any number of them.
@@ -31,12 +32,27 @@ struct Accesses {
     /// The thread, and whether there were others, in any one execution.
     thread: ThreadId,
     shared: bool,
-    /// In the current execution.
-    now: u64,
-    /// Of each thread, by its path: most, and in the current execution.
-    of_threads: BTreeMap<ThreadPath, (u64, u64)>,
+    /// Of each thread, by its path.
+    of_threads: BTreeMap<ThreadPath, u64>,
     /// The sites of plain accesses.
     sites: BTreeSet<u32>,
+}
+
+/// The accesses of a variable in one execution.
+struct Accessed {
+    /// The thread that made the first one, and whether others made some too.
+    thread: ThreadId,
+    shared: bool,
+    /// Of each thread, by its path.
+    of_threads: FxHashMap<ThreadPath, u64>,
+    /// The sites of plain accesses.
+    sites: FxHashSet<u32>,
+}
+
+impl Accessed {
+    fn by(thread: ThreadId) -> Self {
+        Self { thread, shared: false, of_threads: FxHashMap::default(), sites: FxHashSet::default() }
+    }
 }
 
 impl Profile {
@@ -110,7 +126,7 @@ impl Profile {
     pub fn draw_weighed(&self, seed: u64) -> (Vec<Tracked>, Vec<(ThreadPath, u64)>) {
         let (track, _) = self.draw(1, seed);
         let mut weights: BTreeMap<ThreadPath, u64> = BTreeMap::new();
-        for (&path, &(most, _)) in
+        for (&path, &most) in
             track.iter().filter_map(|variable| self.accesses.get(variable)).flat_map(|a| &a.of_threads)
         {
             let mut thread = Some(path);
@@ -169,7 +185,8 @@ impl Profile {
     /// Takes in threads and variables of an execution. True when one of the numbers grew.
     pub fn note_variables(&mut self, execution: &Execution) -> bool {
         let mut variables = Variables::default();
-        let (mut alone, mut new_sites) = (true, false);
+        let mut accessed: FxHashMap<Tracked, Accessed> = FxHashMap::default();
+        let mut alone = true;
         for entry in execution.entries() {
             let variable = variables.note(execution, entry);
             let thread = entry.thread();
@@ -179,16 +196,12 @@ impl Profile {
                     Variable::Heap { code, .. } => Tracked::AllocatedAt(code),
                     _ => Tracked::At(entry.variable().unwrap_or_default()),
                 };
-                let known = self.accesses.entry(tracked).or_insert(Accesses { thread, ..Accesses::default() });
-                if known.now == 0 && !known.shared {
-                    known.thread = thread;
-                }
-                known.now += 1;
-                known.of_threads.entry(variables.path(thread)).or_default().1 += 1;
-                known.shared |= known.thread != thread;
+                let now = accessed.entry(tracked).or_insert_with(|| Accessed::by(thread));
+                now.shared |= now.thread != thread;
+                *now.of_threads.entry(variables.path(thread)).or_default() += 1;
                 let is_atomic = entry.access().is_some_and(|access| access.mode.is_atomic());
                 if let Some(site) = entry.site().filter(|_| !is_atomic) {
-                    new_sites |= known.sites.insert(site.logged());
+                    now.sites.insert(site.logged());
                 }
             }
             if let (false, Event::Create { child, .. }) = (entry.is_access(), entry.event()) {
@@ -196,16 +209,28 @@ impl Profile {
                 self.parents.insert(variables.path(child), variables.path(thread));
             }
         }
-        for known in self.accesses.values_mut() {
-            known.most = known.most.max(std::mem::take(&mut known.now));
-            for (most, now) in known.of_threads.values_mut() {
-                *most = (*most).max(std::mem::take(now));
-            }
-        }
+        let new_sites = accessed.into_iter().fold(false, |new, (tracked, now)| self.merge(tracked, now) || new);
         let before = std::mem::take(&mut self.shared);
         self.find_shared();
         let grew = before != self.shared;
         self.note_common(execution) || grew || new_sites
+    }
+
+    /// Takes in the accesses of a variable in one execution. True when one of their places was not known.
+    fn merge(&mut self, tracked: Tracked, now: Accessed) -> bool {
+        let known = self.accesses.entry(tracked).or_default();
+        if !known.shared {
+            known.thread = now.thread;
+        }
+        known.shared |= now.shared;
+        known.most = known.most.max(now.of_threads.values().sum());
+        for (path, accesses) in now.of_threads {
+            let most = known.of_threads.entry(path).or_default();
+            *most = (*most).max(accesses);
+        }
+        let before = known.sites.len();
+        known.sites.extend(now.sites);
+        known.sites.len() > before
     }
 
     fn find_shared(&mut self) {
@@ -219,13 +244,13 @@ impl Profile {
         out.number(self.choices);
         out.number(self.chancy);
         out.count(self.accesses.len());
-        for (&variable, Accesses { most, thread, shared, of_threads, sites, .. }) in &self.accesses {
+        for (&variable, Accesses { most, thread, shared, of_threads, sites }) in &self.accesses {
             out.tracked(variable);
             out.number(*most);
             out.number(*thread);
             out.number(*shared);
             out.count(of_threads.len());
-            for (&path, &(most, _)) in of_threads {
+            for (&path, &most) in of_threads {
                 out.number(path);
                 out.number(most);
             }
@@ -247,10 +272,10 @@ impl Profile {
             let (most, thread, shared) = (input.number()?, input.small()?, input.flag()?);
             let mut of_threads = BTreeMap::new();
             for _ in 0..input.number()? {
-                of_threads.insert(input.small()?, (input.number()?, 0));
+                of_threads.insert(input.small()?, input.number()?);
             }
             let sites = input.numbers::<u32>()?.into_iter().collect();
-            profile.accesses.insert(variable, Accesses { most, thread, shared, now: 0, of_threads, sites });
+            profile.accesses.insert(variable, Accesses { most, thread, shared, of_threads, sites });
         }
         for _ in 0..input.number()? {
             profile.parents.insert(input.small()?, input.small()?);

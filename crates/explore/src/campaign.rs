@@ -17,7 +17,7 @@ pub use results::{Claim, Counts, Escaped, Found, OnBug, Progress, Stop, Summary,
 use crate::patience::Patience;
 use crate::portfolio::Taken;
 use crate::{
-    Bug, Endings, Escape, Execution, Executor, ExecutorError, Observe, Plan, Points, Portfolio, reported_sites,
+    Bug, Endings, Escape, Execution, Executor, ExecutorError, Flow, Observe, Plan, Points, Portfolio, reported_sites,
 };
 use racehunter_log::{CodeAddress, EventNumber};
 use rustc_hash::FxHashSet;
@@ -40,6 +40,8 @@ pub struct Campaign<'a> {
     reported: usize,
     /// Bugs that were seen when there was no time left to report them.
     unreported: u64,
+    /// The last execution was stopped from outside.
+    stopped: bool,
     known: FxHashSet<Bug>,
     /// Bugs of executions that ran freely. They are news once more when an execution under control shows them.
     seen_freely: FxHashSet<Bug>,
@@ -95,6 +97,7 @@ impl<'a> Campaign<'a> {
             found: Vec::new(),
             reported: 0,
             unreported: 0,
+            stopped: false,
             known: FxHashSet::default(),
             seen_freely: FxHashSet::default(),
             reference: None,
@@ -203,37 +206,50 @@ impl<'a> Campaign<'a> {
             return Ok(Some(stop));
         }
         let (running, plans) = self.take_batch(left);
-        let executions = executor.run(&plans)?;
-        if executions.len() != plans.len() {
-            let (got, wanted) = (executions.len(), plans.len());
-            return Err(ExecutorError(format!("{got} executions for {wanted} plans")));
-        }
-        let (mut unknown_sharing, mut stop) = (Vec::new(), None);
-        for (index, ((running, plan), execution)) in running.iter().zip(&plans).zip(&executions).enumerate() {
-            // What an execution would have shown that was stopped is not known: its target waits again. So do the rest when time
-            // is up, because to learn from an execution can take longer than to run it. The first one counts in any case, so that
-            // a campaign that is stopped and resumed again and again gets on.
-            if execution.was_stopped() || index > 0 && should_stop() {
-                stop = Some(Stop::Asked);
-                break;
-            }
-            self.fold(running, plan, execution);
-            self.report_bugs(executor, should_stop);
-            if self.unreported > 0 {
-                return Ok(Some(Stop::Asked));
-            }
-            if self.budget.stop_on_first && !self.found.is_empty() {
-                return Ok(Some(Stop::FirstBug));
-            }
-            if self.budget.points == Points::Shared {
-                let reported = reported_sites(execution);
-                if reported.iter().any(|site| !self.sites.contains(site)) {
-                    unknown_sharing.push((execution.repeat(), reported));
+        let mut sharing = Vec::new();
+        let mut seen = 0;
+        while seen < plans.len() {
+            let before = seen;
+            let rest = executor.run_each(&plans[before..], &mut |execution| {
+                let at = seen;
+                // Learning from an execution can take longer than running it. The first one counts in any case, so that a campaign
+                // makes progress even if it is stopped and resumed again and again.
+                if at > 0 && should_stop() {
+                    self.stopped = true;
+                    return Flow::Stop;
                 }
+                seen += 1;
+                match running.get(at).zip(plans.get(at)) {
+                    Some((running, plan)) => self.take_in(running, plan, execution, &mut sharing),
+                    None => Flow::Stop,
+                }
+            });
+            // What was found before the executor failed is not lost.
+            let (rest, failure) = rest.map_or_else(|failure| (Vec::new(), Some(failure)), |rest| (rest, None));
+            let mut rest = rest.into_iter();
+            loop {
+                self.report_bugs(executor, should_stop);
+                if let Some(failure) = failure {
+                    return Err(failure);
+                }
+                if self.stopped || self.unreported > 0 {
+                    return Ok(Some(Stop::Asked));
+                }
+                if self.budget.stop_on_first && !self.found.is_empty() {
+                    return Ok(Some(Stop::FirstBug));
+                }
+                let Some(execution) = rest.next() else { break };
+                if let Some((running, plan)) = running.get(seen).zip(plans.get(seen)) {
+                    self.take_in(running, plan, &execution, &mut sharing);
+                }
+                seen += 1;
+            }
+            if seen == before || seen > plans.len() {
+                return Err(ExecutorError(format!("{seen} executions for {} plans", plans.len())));
             }
         }
         let mut grew = 0;
-        for (repeat, reported) in unknown_sharing {
+        for (repeat, reported) in sharing {
             // One monitor run often explains the reports of several executions.
             if reported.iter().any(|site| !self.sites.contains(site)) {
                 grew += self.monitor(executor, repeat, &reported, should_stop)?;
@@ -242,7 +258,38 @@ impl<'a> Campaign<'a> {
         if grew > 0 {
             self.points_grew(grew);
         }
-        Ok(stop)
+        Ok(None)
+    }
+
+    /// Takes in the next execution of a batch. If that shows sharing that was not known, adds it to `sharing`: the sites, and how
+    /// to repeat the execution.
+    fn take_in(
+        &mut self,
+        running: &Running,
+        plan: &Plan,
+        execution: &Execution,
+        sharing: &mut Vec<(Plan, Vec<u32>)>,
+    ) -> Flow {
+        self.stopped = execution.was_stopped();
+        if self.stopped {
+            // What it would have shown is not known: its target waits again.
+            return Flow::Stop;
+        }
+        self.fold(running, plan, execution);
+        if self.budget.points == Points::Shared {
+            let reported = reported_sites(execution);
+            if reported.iter().any(|site| !self.sites.contains(site)) {
+                sharing.push((execution.repeat(), reported));
+            }
+        }
+        if self.budget.stop_on_first && !self.found.is_empty() {
+            Flow::Stop
+        } else if self.reported < self.found.len() {
+            // What was found is reported before the others are looked at, which takes the executor.
+            Flow::Pause
+        } else {
+            Flow::Next
+        }
     }
 
     fn reason_to_stop(&mut self, left: u64, should_stop: &mut dyn FnMut() -> bool) -> Option<Stop> {

@@ -133,6 +133,11 @@ impl Execution {
         self.entries().filter(|entry| !entry.is_access()).find(|&entry| is_it(entry, &entry.event()))
     }
 
+    /// What the runtime noticed, see [`Entry::is_report`].
+    pub fn reports(&self) -> impl Iterator<Item = Entry<'_>> {
+        self.entries().filter(|entry| entry.is_report())
+    }
+
     /// One that nothing is known about.
     #[must_use]
     pub fn lost(why: String) -> Self {
@@ -286,7 +291,7 @@ impl Execution {
             Event::Escape { what, object } => Some((what, entry.code(), object)),
             _ => None,
         };
-        let mut escapes: Vec<_> = self.entries().filter_map(escape).collect();
+        let mut escapes: Vec<_> = self.reports().filter_map(escape).collect();
         escapes.sort_unstable();
         escapes.dedup();
         escapes
@@ -338,7 +343,7 @@ impl Execution {
 
     /// The threads at the end of an execution that failed, and what each waits for.
     pub fn thread_states(&self) -> impl Iterator<Item = (Entry<'_>, Option<Blockage>)> {
-        self.entries().filter_map(|entry| match entry.event() {
+        self.reports().filter_map(|entry| match entry.event() {
             Event::ThreadState { on } => Some((entry, on)),
             _ => None,
         })
@@ -357,7 +362,7 @@ impl Execution {
                 bug(a.min(b), a.max(b))
             })
             .collect();
-        bugs.extend(self.entries().filter_map(|entry| match entry.event() {
+        bugs.extend(self.reports().filter_map(|entry| match entry.event() {
             Event::Misuse { what, .. } => Some(Bug::Misuse(what, entry.code())),
             _ => None,
         }));

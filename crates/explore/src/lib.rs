@@ -35,7 +35,7 @@ pub use conflicts::{Conflict, Conflicts, Descriptor, Pair, Portion, all_conflict
 pub use decisions::{Decision, Decisions, Going, Step, decisions};
 pub use endings::{Allowed, Endings};
 pub use execution::{Bug, Execution, LEFT_OUT, Outcome, Race, RacingAccess};
-pub use executor::{Executor, ExecutorError};
+pub use executor::{Executor, ExecutorError, Flow};
 pub use figures::figures;
 pub use minimise::{Effort, Minimised, confirm, fewer_preemptions, minimise, room};
 pub use objects::Objects;

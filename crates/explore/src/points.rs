@@ -92,7 +92,7 @@ pub fn reported_sites(execution: &Execution) -> Vec<u32> {
         Event::Shared => entry.site().map(SiteId::logged),
         _ => None,
     };
-    sorted(execution.entries().filter_map(shared).collect())
+    sorted(execution.reports().filter_map(shared).collect())
 }
 
 fn sorted(sites: FxHashSet<u32>) -> Vec<u32> {

@@ -55,6 +55,43 @@ pub struct Variables {
     /// How often a thread has called the allocator from a place.
     calls: FxHashMap<u64, u32>,
     family: FamilyTree,
+    recent: Recent,
+}
+
+/// What was at addresses that events were about not long ago: loops come back to the same ones.
+#[derive(Default)]
+struct Recent(Vec<Option<(Address, Variable)>>);
+
+impl Recent {
+    /// Addresses that are remembered, at most.
+    const MOST: usize = 1024;
+
+    /// The place of an address. Addresses of one word have the same place.
+    fn place(address: Address) -> usize {
+        (address.0 / 8) as usize % Self::MOST
+    }
+
+    fn get(&self, address: Address) -> Option<Variable> {
+        let known = self.0.get(Self::place(address)).copied().flatten();
+        known.filter(|(at, _)| *at == address).map(|(_, variable)| variable)
+    }
+
+    fn put(&mut self, address: Address, variable: Variable) {
+        if self.0.is_empty() {
+            self.0.resize(Self::MOST, None);
+        }
+        self.0[Self::place(address)] = Some((address, variable));
+    }
+
+    /// Something else may be there from now on.
+    fn forget(&mut self, from: Address, to: Address) {
+        let words = (to.0 / 8).saturating_sub(from.0 / 8).saturating_add(1);
+        if words >= Self::MOST as u64 {
+            self.0.clear();
+        } else if !self.0.is_empty() {
+            (0..words).for_each(|word| self.0[Self::place(Address(from.0.wrapping_add(8 * word)))] = None);
+        }
+    }
 }
 
 impl Variables {
@@ -76,7 +113,16 @@ impl Variables {
         }
     }
 
-    fn at(&self, address: Address) -> Variable {
+    fn at(&mut self, address: Address) -> Variable {
+        if let Some(variable) = self.recent.get(address) {
+            return variable;
+        }
+        let variable = self.find(address);
+        self.recent.put(address, variable);
+        variable
+    }
+
+    fn find(&self, address: Address) -> Variable {
         let block = self.blocks.range(..=address).next_back();
         let inside = block.filter(|&(&start, &(size, _))| address.0 - start.0 < size);
         match inside {
@@ -119,9 +165,12 @@ impl Variables {
             .take_while(|&(&other, &(length, _))| other.0 + length > block.0)
             .map(|(&other, _)| other)
             .collect();
+        let (mut from, mut to) = (block, Address(block.0.saturating_add(size)));
         for other in overlapping {
-            self.blocks.remove(&other);
+            let length = self.blocks.remove(&other).map_or(0, |(length, _)| length);
+            (from, to) = (from.min(other), to.max(Address(other.0.saturating_add(length))));
         }
+        self.recent.forget(from, to);
         self.blocks.insert(block, (size, beginning));
     }
 }
@@ -249,6 +298,23 @@ mod tests {
         let names = all(vec![block(0, 0x1000, 64, 7, 0), read, block(0, 0x1008, 8, 8, 0), read], Vec::new());
         assert!(matches!(names[1], Some(Variable::Heap { code: CodeAddress(7), offset: 8, .. })));
         assert!(matches!(names[3], Some(Variable::Heap { code: CodeAddress(8), offset: 0, .. })));
+    }
+
+    #[test]
+    fn what_was_found_before_is_looked_for_again_where_blocks_have_changed() {
+        let read = |object| event(1, 0, Kind::Read, object);
+        // The new block replaces one that is much longer, so what is around it is part of no block any more.
+        let (old, new) = (block(0, 0x1000, 0x2000, 7, 0), block(0, 0x1800, 8, 8, 0));
+        let places = [0x1000, 0x1804, 0x1808, 0x2ff8];
+        let mut records = vec![old];
+        records.extend(places.map(read));
+        records.push(new);
+        records.extend(places.map(read));
+        let names = all(records, Vec::new());
+        assert!(names[1..5].iter().all(|name| matches!(name, Some(Variable::Heap { code: CodeAddress(7), .. }))));
+        let fixed = |object| Some(Variable::Fixed(Address(object)));
+        assert!(matches!(names[7], Some(Variable::Heap { code: CodeAddress(8), offset: 4, .. })));
+        assert_eq!([names[6], names[8], names[9]], [fixed(0x1000), fixed(0x1808), fixed(0x2ff8)]);
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod processes;
 mod record;
 mod region;
 mod results;
+mod rounds;
 mod scarcity;
 mod stop;
 mod stopwatch;

@@ -8,7 +8,8 @@ use racehunter_abi::control::{
     CHECKED_OUTPUT, NOTE_FILES, OUTCOME_SNAPSHOT, SHARED_FILES, SHARED_NETWORK, SITE_LOUD, SITE_POINT, SITES, SLOTS,
     STATE_EMPTY, STATE_NO_ROOM, STATE_RUNNING,
 };
-use racehunter_explore::{Execution, Executor, ExecutorError, Observe, Outcome, Plan};
+use racehunter_explore::{Execution, Executor, ExecutorError, Flow, Observe, Outcome, Plan};
+use racehunter_log::Record;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -16,25 +17,29 @@ use std::time::Duration;
 ///
 /// The results do not depend on the number of servers: each execution starts from the same state.
 pub struct Processes {
-    program: Program,
+    pub(crate) program: Program,
     limits: Limits,
     /// Where logs are kept, if not in memory.
     log_in: Option<PathBuf>,
-    workers: Vec<Worker>,
+    pub(crate) workers: Vec<Worker>,
     /// Flag byte of every site.
     flags: Vec<u8>,
     /// Flag byte of sites that come later.
     new_flag: u8,
     backend: Backend,
-    pool: u32,
+    pub(crate) pool: u32,
     preparatory: u32,
     shared: Shared,
     /// No execution has changed files so far, in which case processes can be copied while they run.
-    snapshots: bool,
-    deaths: u32,
+    pub(crate) snapshots: bool,
+    pub(crate) deaths: u32,
     /// Processor time of each execution of the last run.
-    cpu: Vec<Duration>,
-    stop: StopSign,
+    pub(crate) cpu: Vec<Duration>,
+    /// Records of the longest log of the last rounds.
+    pub(crate) longest_log: u64,
+    /// Logs that are no longer needed: the next ones are read to where they were.
+    pub(crate) spare: Vec<Vec<Record>>,
+    pub(crate) stop: StopSign,
 }
 
 /// What the threads of the program are while it is under control.
@@ -77,11 +82,6 @@ pub(crate) struct Settings {
     pub(crate) shared: Shared,
 }
 
-/// Servers that may die in a row, without an execution in between that comes to its end, before the program is given
-/// up.
-const DEATHS: u32 = 20;
-/// Threads that are kept ready, at most.
-const POOL: u32 = 64;
 /// Iterations of an in-process loop before the first that counts.
 pub const PREPARATORY: u32 = 3;
 
@@ -115,6 +115,8 @@ impl Processes {
             snapshots: true,
             deaths: 0,
             cpu: Vec::new(),
+            longest_log: 0,
+            spare: Vec::new(),
             stop: StopSign::default(),
         };
         for _ in 0..jobs.max(1) {
@@ -126,7 +128,7 @@ impl Processes {
         Ok(processes)
     }
 
-    fn start_worker(&self) -> Result<Worker, LaunchError> {
+    pub(crate) fn start_worker(&self) -> Result<Worker, LaunchError> {
         let mut worker = Worker::start(&self.program, self.limits, self.log_in.as_deref(), &self.stop)?;
         worker.region.patience = self.longest_patience();
         if !self.flags.is_empty() {
@@ -135,7 +137,7 @@ impl Processes {
         Ok(worker)
     }
 
-    fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> Settings {
         let Self { backend, pool, preparatory, shared, .. } = *self;
         Settings { backend, pool, preparatory, shared }
     }
@@ -169,7 +171,7 @@ impl Processes {
     }
 
     /// Libraries that are loaded late bring sites that were not there at the start.
-    fn take_new_sites(&mut self) {
+    pub(crate) fn take_new_sites(&mut self) {
         let workers = self.workers.iter().filter(|worker| !worker.has_ended());
         let known = workers.map(|worker| worker.region.read_header().sites as usize).max().unwrap_or(0);
         if known > self.flags.len() {
@@ -183,7 +185,7 @@ impl Processes {
     }
 
     /// What one server has measured counts for all.
-    fn share_patience(&mut self) {
+    pub(crate) fn share_patience(&mut self) {
         let most = self.longest_patience();
         self.workers.iter_mut().for_each(|worker| worker.region.patience = most);
     }
@@ -235,7 +237,13 @@ impl Processes {
 
     /// Waits for a chunk of plans on one server, and tells the processor time of each; the plans that were not reached are
     /// `None`.
-    fn finish_chunk(worker: &mut Worker, chunk: &[Plan], request: &Request, stop: &StopSign) -> (Ran, Answer) {
+    pub(crate) fn finish_chunk(
+        worker: &mut Worker,
+        chunk: &[Plan],
+        request: &Request,
+        stop: &StopSign,
+        spare: &mut Vec<Vec<Record>>,
+    ) -> (Ran, Answer) {
         let mut stopped: Stopped = Vec::new();
         let answer = worker.wait(request.slots.len() as u32, &mut stopped, stop);
         if answer == Answer::Damaged || !worker.region.is_intact() {
@@ -263,7 +271,7 @@ impl Processes {
             let limit = stopped.iter().find(|(at, _)| *at as usize == index).map(|(_, limit)| *limit);
             let next = if index + 1 < ran { worker.region.output_of(index + 1) } else { end };
             let output = worker.read_output(slot.output, next.max(slot.output));
-            let Some(mut execution) = results::read(&worker.region, &slot, limit, output) else {
+            let Some(mut execution) = results::read(&worker.region, &slot, limit, output, spare) else {
                 worker.kill();
                 return (request.all_lost(chunk), Answer::Damaged);
             };
@@ -278,93 +286,10 @@ impl Processes {
         worker.region.trim();
         (results, answer)
     }
-
-    /// Runs plans until all have a result.
-    fn run_all(&mut self, plans: &[Plan]) -> Result<Vec<Execution>, LaunchError> {
-        let mut results: Vec<Option<Execution>> = plans.iter().map(|_| None).collect();
-        self.cpu = vec![Duration::ZERO; plans.len()];
-        loop {
-            let missing: Vec<usize> = (0..plans.len()).filter(|&i| results[i].is_none()).collect();
-            if missing.is_empty() {
-                return Ok(results.into_iter().flatten().collect());
-            }
-            if self.stop.is_up() {
-                return Ok(results.into_iter().map(|result| result.unwrap_or_else(stopped)).collect());
-            }
-            for number in 0..self.workers.len() {
-                if self.workers[number].has_ended() {
-                    self.workers[number] = match self.start_worker() {
-                        Err(_) if self.stop.is_up() => {
-                            return Ok(results.into_iter().map(|result| result.unwrap_or_else(stopped)).collect());
-                        }
-                        worker => worker?,
-                    };
-                }
-            }
-            let settings = self.settings();
-            let per_worker = missing.len().div_ceil(self.workers.len()).min(SLOTS / 2);
-            let mut under_way = Vec::new();
-            for ((number, worker), indices) in self.workers.iter_mut().enumerate().zip(missing.chunks(per_worker)) {
-                let chunk: Vec<Plan> = indices.iter().map(|&i| plans[i].clone()).collect();
-                let request = Request::write(worker, &chunk, settings, self.snapshots);
-                if request.slots.is_empty() {
-                    let why = LaunchError::PlanTooLong(chunk[0].switches.len());
-                    results[indices[0]] = Some(Execution::lost(why.to_string()));
-                    continue;
-                }
-                worker.request(request.slots.len() as u32);
-                under_way.push((number, indices.to_vec(), chunk, request));
-            }
-            let mut deaths = 0;
-            for (number, indices, chunk, request) in under_way {
-                let (mut executions, answer) =
-                    Self::finish_chunk(&mut self.workers[number], &chunk, &request, &self.stop);
-                // A process that must not be copied leaves out what was to go on from there; it is run from the beginning.
-                let is_left_out = self.snapshots && self.workers[number].changes_files;
-                if matches!(answer, Answer::Ran(_)) && executions.iter().all(Option::is_none) && !is_left_out {
-                    // Nothing would ever come of it.
-                    executions[0] = Some((Execution::lost(results::DAMAGED.to_owned()), Duration::ZERO));
-                }
-                let lost = |ran: &Option<(Execution, Duration)>| {
-                    ran.as_ref().is_none_or(|(execution, _)| matches!(execution.outcome, Outcome::Lost(_)))
-                };
-                let ended_by_itself = !executions.iter().all(lost);
-                for (index, (execution, cpu)) in
-                    indices.into_iter().zip(executions).filter_map(|(index, ran)| Some((index, ran?)))
-                {
-                    results[index] = Some(execution);
-                    self.cpu[index] = cpu;
-                }
-                match answer {
-                    Answer::Ran(_) => self.deaths = 0,
-                    Answer::Died => {
-                        self.deaths = if ended_by_itself { 0 } else { self.deaths };
-                        deaths += 1;
-                    }
-                    Answer::Damaged | Answer::Interrupted => {}
-                }
-            }
-            orphans::end_all();
-            self.snapshots &= self.workers.iter().all(|worker| !worker.changes_files);
-            self.take_new_sites();
-            self.share_patience();
-            self.deaths += deaths;
-            if self.deaths > DEATHS {
-                return Err(LaunchError::Dies(self.program.path.display().to_string(), self.deaths));
-            }
-            let threads = results.iter().flatten().map(results::threads_created).max().unwrap_or(0);
-            self.pool = self.pool.max(threads.min(POOL));
-        }
-    }
 }
 
 /// What came of each plan of a chunk, and the processor time that it took.
-type Ran = Vec<Option<(Execution, Duration)>>;
-
-/// An execution that there was no time for.
-fn stopped() -> Execution {
-    Execution { outcome: Outcome::Limit(Outcome::STOPPED.to_owned()), ..Execution::lost(String::new()) }
-}
+pub(crate) type Ran = Vec<Option<(Execution, Duration)>>;
 
 /// For how long a thread is held in an execution that runs freely, when one that observed everything took so long: a little
 /// longer, as the paper says, since then the partner comes if it ever does. But not so short that a busy machine could keep
@@ -385,6 +310,14 @@ impl Drop for Processes {
 impl Executor for Processes {
     fn run(&mut self, plans: &[Plan]) -> Result<Vec<Execution>, ExecutorError> {
         self.run_all(plans).map_err(|error| ExecutorError(error.to_string()))
+    }
+
+    fn run_each(
+        &mut self,
+        plans: &[Plan],
+        each: &mut dyn FnMut(&Execution) -> Flow,
+    ) -> Result<Vec<Execution>, ExecutorError> {
+        self.run_in_rounds(plans, Some(each)).map_err(|error| ExecutorError(error.to_string()))
     }
 
     fn libraries(&self) -> Vec<(u64, PathBuf)> {
@@ -413,7 +346,7 @@ impl Executor for Processes {
 /// What the slots of a request stand for.
 pub(crate) struct Request {
     /// For each slot the plan of the chunk, or nothing for the common beginning of a snapshot.
-    slots: Vec<Option<usize>>,
+    pub(crate) slots: Vec<Option<usize>>,
 }
 
 impl Request {
@@ -431,7 +364,7 @@ impl Request {
     }
 
     /// Writes as many plans as fit.
-    fn write(worker: &mut Worker, chunk: &[Plan], settings: Settings, snapshots: bool) -> Self {
+    pub(crate) fn write(worker: &mut Worker, chunk: &[Plan], settings: Settings, snapshots: bool) -> Self {
         worker.region.begin_request(settings);
         if chunk.iter().any(|plan| plan.free) {
             worker.region.wipe_log();

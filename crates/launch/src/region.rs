@@ -19,6 +19,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
+/// Bytes of the log area whose memory is kept between two requests.
+pub(crate) const KEPT: usize = 64 << 20;
+
 /// One control region, mapped.
 ///
 /// The target can write anything anywhere in it at any time, on purpose or not: everything is read as plain numbers,
@@ -315,19 +318,30 @@ impl Region {
         self.raw_log(first, count).filter_map(RawRecord::checked).collect()
     }
 
-    /// The same, if they are what was logged: all of them are records, and have the checksum.
-    pub(crate) fn read_sealed_log(&self, first: u64, count: u64, checksum: u64) -> Option<Vec<Record>> {
+    /// The same, if they are what was logged: all of them are records, and have the checksum. Also says whether any of them has a
+    /// stack. Memory that `spare` has is used again.
+    pub(crate) fn read_sealed_log(
+        &self,
+        first: u64,
+        count: u64,
+        checksum: u64,
+        spare: &mut Vec<Vec<Record>>,
+    ) -> Option<(Vec<Record>, bool)> {
         if first.checked_add(count).is_none_or(|end| end > LOG_RECORDS as u64) {
             return None;
         }
         let mut found = Checksum::default();
-        let mut records = Vec::with_capacity(count as usize);
+        let mut records = spare.pop().unwrap_or_default();
+        records.clear();
+        records.reserve_exact(count as usize);
+        let mut stacks = 0;
         for raw in self.raw_log(first, count) {
             let record = raw.checked()?;
             found = found.with(&record);
+            stacks |= record.stack;
             records.push(record);
         }
-        (found.0 == checksum).then_some(records)
+        (found.0 == checksum).then_some((records, stacks != 0))
     }
 
     fn raw_log(&self, first: u64, count: u64) -> impl Iterator<Item = RawRecord> {
@@ -373,10 +387,9 @@ impl Region {
 
     /// Gives back the memory of a log that has become large.
     pub(crate) fn trim(&mut self) {
-        const KEEP: usize = 64 << 20;
         let used = (self.read_header().log_used as usize).min(LOG_RECORDS) * size_of::<Record>();
-        if used > KEEP {
-            self.punch(LOG_OFFSET + KEEP, LOG_OFFSET + LOG_RECORDS * size_of::<Record>());
+        if used > KEPT {
+            self.punch(LOG_OFFSET + KEPT, LOG_OFFSET + LOG_RECORDS * size_of::<Record>());
         }
     }
 }

@@ -7,7 +7,7 @@ use racehunter_abi::control::{
     OUTCOME_UNMODELLED, STATE_DONE, STATE_RUNNING, Slot,
 };
 use racehunter_explore::{Execution, Outcome, THREADS};
-use racehunter_log::{Event, EventNumber, Record};
+use racehunter_log::{EventNumber, Record};
 use std::collections::HashMap;
 
 /// What an execution that has overwritten the region is said to have done.
@@ -17,7 +17,13 @@ pub(crate) const DAMAGED: &str = "it has overwritten what it shares with RaceHun
 const MOST_FREE: u64 = 1 << 23;
 
 /// Reads the result of a slot; nothing if it is not as the runtime wrote it.
-pub(crate) fn read(region: &Region, slot: &Slot, stopped: Option<&str>, output: Vec<u8>) -> Option<Execution> {
+pub(crate) fn read(
+    region: &Region,
+    slot: &Slot,
+    stopped: Option<&str>,
+    output: Vec<u8>,
+    spare: &mut Vec<Vec<Record>>,
+) -> Option<Execution> {
     if slot.flags & FLAG_FREE != 0 {
         // Several threads write the log, and the process ends when it likes: nothing is claimed from it.
         let mut records = region.read_log(slot.log, slot.log_count.min(MOST_FREE));
@@ -26,8 +32,11 @@ pub(crate) fn read(region: &Region, slot: &Slot, stopped: Option<&str>, output: 
     }
     let mut execution = read_without_log(slot, stopped, output)?;
     if slot.state == STATE_DONE {
-        execution.records = region.read_sealed_log(slot.log, slot.log_count, slot.checksum)?;
-        execution.stacks = take_stacks(region, &mut execution.records);
+        let (records, has_stacks) = region.read_sealed_log(slot.log, slot.log_count, slot.checksum, spare)?;
+        execution.records = records;
+        if has_stacks {
+            execution.stacks = take_stacks(region, &mut execution.records);
+        }
     }
     Some(execution)
 }
@@ -127,9 +136,4 @@ fn wait_status(status: i32) -> String {
 fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
-}
-
-/// The threads that the program has created, as the log has it.
-pub(crate) fn threads_created(execution: &Execution) -> u32 {
-    execution.entries().filter(|entry| matches!(entry.event(), Event::Create { .. })).count() as u32
 }

@@ -87,6 +87,17 @@ impl<'l> Entry<'l> {
         matches!(self.0.kind, Kind::Switch)
     }
 
+    /// Whether it says what the runtime noticed: a race, a misuse, sharing, something outside of control, or where a thread is at the
+    /// end. There are few of these in a long log. Cheaper than [`Entry::event`].
+    #[must_use]
+    #[inline]
+    pub const fn is_report(self) -> bool {
+        matches!(
+            self.0.kind,
+            Kind::RaceFirst | Kind::RaceSecond | Kind::Misuse | Kind::Shared | Kind::Escape | Kind::ThreadState
+        )
+    }
+
     /// The access, if it is one.
     #[must_use]
     #[inline]

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use racehunter_analyses::{BoundKind, Options, Reduction, Strategy, Technique, UnknownWord};
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value, schedules};
 use racehunter_explore::{
-    Budget, Bug, Campaign, Execution, Executor, ExecutorError, Found, Observe, OnBug, Outcome, Plan, Points, Progress,
-    Stop, Style, Summary, Tail,
+    Budget, Bug, Campaign, Execution, Executor, ExecutorError, Flow, Found, Observe, OnBug, Outcome, Plan, Points,
+    Progress, Stop, Style, Summary, Tail,
 };
 use racehunter_log::EventNumber;
 
@@ -50,6 +50,35 @@ impl<F: FnMut(u64, &Plan, &mut Execution)> Executor for Faulty<F> {
     }
 }
 
+/// An executor that passes each execution on before it runs the next one.
+struct OneByOne(ModelExecutor);
+
+impl Executor for OneByOne {
+    fn run(&mut self, plans: &[Plan]) -> Result<Vec<Execution>, ExecutorError> {
+        self.0.run(plans)
+    }
+
+    fn run_each(
+        &mut self,
+        plans: &[Plan],
+        each: &mut dyn FnMut(&Execution) -> Flow,
+    ) -> Result<Vec<Execution>, ExecutorError> {
+        for (number, plan) in plans.iter().enumerate() {
+            match each(&self.0.run(std::slice::from_ref(plan))?[0]) {
+                Flow::Next => {}
+                // One that was under way, and the others not.
+                Flow::Pause => return self.0.run(plans.get(number + 1..number + 2).unwrap_or_default()),
+                Flow::Stop => break,
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    fn add_points(&mut self, sites: &[u32]) -> usize {
+        self.0.add_points(sites)
+    }
+}
+
 /// Two threads that add to a variable without a lock, and an assertion that both additions are there.
 fn lost_update() -> Program {
     let add = vec![Op::Read(0, 0), Op::Write(0, Value::RegPlus(0, 1))];
@@ -72,6 +101,21 @@ proptest! {
             (hunt.orders, hunt.stages, hunt.summary.counts, hunt.summary.coverage, bugs)
         };
         prop_assert_eq!(once(), once());
+    }
+
+    /// Whether executions are looked at one by one or after the whole batch changes nothing.
+    #[test]
+    fn when_executions_are_passed_on_does_not_matter(seed: u64, shape in 0_usize..4, technique in 0_usize..4, first: bool) {
+        let program = Program::random(seed, [SMALL, TIMED, WIDER, SIGNALS][shape]);
+        let technique = Technique::NAMES[technique].1;
+        let with = |executor: &mut dyn Executor| {
+            let budget = Budget { runs: Some(200), stop_on_first: first, ..Budget::default() };
+            let summary = run(executor, technique, &Options { seed, ..Options::default() }, budget);
+            let bugs: Vec<_> = summary.found.iter().map(|f| (f.bug.clone(), f.execution, f.switches.clone())).collect();
+            (summary.counts, summary.coverage, bugs)
+        };
+        let whole = with(&mut ModelExecutor::new(program.clone()));
+        prop_assert_eq!(with(&mut OneByOne(ModelExecutor::new(program))), whole);
     }
 
     /// What is explored in the end does not depend on how many targets are taken at once; with the reduction, what it

@@ -1,0 +1,245 @@
+//! Many plans, in rounds: what each server runs at a time.
+//!
+//! Short executions are run in one round, because each request wakes the server. Of long ones only as many run at a time as leave logs
+//! that fit into [`KEPT`]: the memory of the logs is then used again by the next round, instead of being given back to the kernel and
+//! cleared anew. The next round runs while the executions of the last one are passed on.
+
+use crate::batch::{self, Step};
+use crate::processes::{Processes, Request};
+use crate::region::KEPT;
+use crate::worker::{Answer, LaunchError};
+use crate::{orphans, results};
+use racehunter_abi::control::SLOTS;
+use racehunter_explore::{Execution, Flow, Outcome, Plan};
+use racehunter_log::Record;
+use std::time::Duration;
+
+/// Servers that may die in a row, without an execution in between that comes to its end, before the program is given
+/// up.
+const DEATHS: u32 = 20;
+/// Threads that are kept ready, at most.
+const POOL: u32 = 64;
+/// Plans with a long common beginning that are run together, however long their logs are.
+const TOGETHER: usize = 4;
+
+/// What came of a plan so far.
+enum Fate {
+    /// It has to be run.
+    Waiting,
+    /// It was run.
+    Ran(Execution),
+    /// Its execution was passed on.
+    PassedOn,
+}
+
+/// Plans that run on a server.
+struct Chunk {
+    /// The number of the server.
+    worker: usize,
+    /// Which plans of the batch they are.
+    indices: Vec<usize>,
+    plans: Vec<Plan>,
+    request: Request,
+}
+
+impl Processes {
+    /// Runs plans until all have a result.
+    pub(crate) fn run_all(&mut self, plans: &[Plan]) -> Result<Vec<Execution>, LaunchError> {
+        self.run_in_rounds(plans, None)
+    }
+
+    /// Runs plans until all have a result. Passes the executions on, in order, as long as `each` wants the next one; returns the next
+    /// ones that were run.
+    pub(crate) fn run_in_rounds(
+        &mut self,
+        plans: &[Plan],
+        mut each: Option<&mut dyn FnMut(&Execution) -> Flow>,
+    ) -> Result<Vec<Execution>, LaunchError> {
+        let mut fates: Vec<Fate> = plans.iter().map(|_| Fate::Waiting).collect();
+        self.cpu = vec![Duration::ZERO; plans.len()];
+        let mut passed_on = 0;
+        let mut round = self.begin_round(plans, &mut fates)?;
+        loop {
+            let is_last = round.is_empty();
+            if is_last {
+                // There was no time for those that still wait.
+                let waiting = fates.iter_mut().filter(|fate| matches!(fate, Fate::Waiting));
+                waiting.for_each(|fate| *fate = Fate::Ran(stopped()));
+            } else {
+                self.finish_round(std::mem::take(&mut round), &mut fates)?;
+                round = self.begin_round(plans, &mut fates)?;
+            }
+            while let Some(pass_on) = &mut each
+                && let Some(fate @ Fate::Ran(_)) = fates.get_mut(passed_on)
+                && let Fate::Ran(execution) = std::mem::replace(fate, Fate::PassedOn)
+            {
+                passed_on += 1;
+                let flow = pass_on(&execution);
+                self.spare.push(execution.records);
+                if flow != Flow::Next {
+                    // Nothing may be under way when this returns. What was passed on counts, whatever comes of the others.
+                    let finished = self.finish_round(round, &mut fates);
+                    self.spare.clear();
+                    let rest = if flow == Flow::Pause && finished.is_ok() { &mut fates[passed_on..] } else { &mut [] };
+                    return Ok(take_ran(rest));
+                }
+            }
+            if is_last {
+                self.spare.clear();
+                return Ok(take_ran(&mut fates[passed_on..]));
+            }
+        }
+    }
+
+    /// Has the servers run the next plans that wait. Returns what is under way: nothing if there are no more plans, or no time.
+    fn begin_round(&mut self, plans: &[Plan], fates: &mut [Fate]) -> Result<Vec<Chunk>, LaunchError> {
+        loop {
+            let waiting: Vec<usize> = (0..plans.len()).filter(|&index| matches!(fates[index], Fate::Waiting)).collect();
+            if waiting.is_empty() || self.stop.is_up() {
+                return Ok(Vec::new());
+            }
+            for number in 0..self.workers.len() {
+                if self.workers[number].has_ended() {
+                    self.workers[number] = match self.start_worker() {
+                        Err(_) if self.stop.is_up() => return Ok(Vec::new()),
+                        worker => worker?,
+                    };
+                }
+            }
+            let settings = self.settings();
+            let share = waiting.len().div_ceil(self.workers.len()).min(SLOTS / 2);
+            let mut left = &waiting[..];
+            let mut under_way = Vec::new();
+            for (number, worker) in self.workers.iter_mut().enumerate() {
+                if left.is_empty() {
+                    break;
+                }
+                let candidates: Vec<Plan> = left.iter().take(share).map(|&index| plans[index].clone()).collect();
+                let count = fitting(&candidates, self.longest_log, self.snapshots);
+                let (indices, rest) = left.split_at(count);
+                left = rest;
+                let chunk: Vec<Plan> = candidates.into_iter().take(count).collect();
+                let request = Request::write(worker, &chunk, settings, self.snapshots);
+                if request.slots.is_empty() {
+                    let why = LaunchError::PlanTooLong(chunk[0].switches.len());
+                    fates[indices[0]] = Fate::Ran(Execution::lost(why.to_string()));
+                    continue;
+                }
+                worker.request(request.slots.len() as u32);
+                under_way.push(Chunk { worker: number, indices: indices.to_vec(), plans: chunk, request });
+            }
+            if !under_way.is_empty() {
+                return Ok(under_way);
+            }
+        }
+    }
+
+    /// Waits for what is under way, and reads what came of it.
+    fn finish_round(&mut self, round: Vec<Chunk>, fates: &mut [Fate]) -> Result<(), LaunchError> {
+        if round.is_empty() {
+            return Ok(());
+        }
+        let mut deaths = 0;
+        let mut threads = 0;
+        self.longest_log /= 2;
+        for Chunk { worker: number, indices, plans, request } in round {
+            let worker = &mut self.workers[number];
+            let (mut executions, answer) = Self::finish_chunk(worker, &plans, &request, &self.stop, &mut self.spare);
+            // A process that must not be copied leaves out what was to go on from there; it is run from the beginning.
+            let is_left_out = self.snapshots && self.workers[number].changes_files;
+            if matches!(answer, Answer::Ran(_)) && executions.iter().all(Option::is_none) && !is_left_out {
+                // Nothing would ever come of it.
+                executions[0] = Some((Execution::lost(results::DAMAGED.to_owned()), Duration::ZERO));
+            }
+            let lost = |ran: &Option<(Execution, Duration)>| {
+                ran.as_ref().is_none_or(|(execution, _)| matches!(execution.outcome, Outcome::Lost(_)))
+            };
+            let ended_by_itself = !executions.iter().all(lost);
+            for (index, (execution, cpu)) in
+                indices.into_iter().zip(executions).filter_map(|(index, ran)| Some((index, ran?)))
+            {
+                threads = threads.max(execution.threads.saturating_sub(1));
+                self.longest_log = self.longest_log.max(execution.records.len() as u64);
+                fates[index] = Fate::Ran(execution);
+                self.cpu[index] = cpu;
+            }
+            match answer {
+                Answer::Ran(_) => self.deaths = 0,
+                Answer::Died => {
+                    self.deaths = if ended_by_itself { 0 } else { self.deaths };
+                    deaths += 1;
+                }
+                Answer::Damaged | Answer::Interrupted => {}
+            }
+        }
+        self.spare.clear();
+        orphans::end_all();
+        self.snapshots &= self.workers.iter().all(|worker| !worker.changes_files);
+        self.take_new_sites();
+        self.share_patience();
+        self.deaths += deaths;
+        if self.deaths > DEATHS {
+            return Err(LaunchError::Dies(self.program.path.display().to_string(), self.deaths));
+        }
+        self.pool = self.pool.max(threads.min(POOL));
+        Ok(())
+    }
+}
+
+/// How many plans, from the first one on, run in one request if each leaves a log of this many records. Plans with a common beginning
+/// stay together, within reason: to run the beginning again takes longer than to clear memory.
+fn fitting(plans: &[Plan], records: u64, snapshots: bool) -> usize {
+    let fit = (KEPT / size_of::<Record>()) as u64 / records.max(1);
+    let fit = usize::try_from(fit).unwrap_or(usize::MAX).max(1);
+    if fit >= plans.len() {
+        return plans.len();
+    }
+    let together = match batch::steps(plans, snapshots).first() {
+        Some(Step::Snapshot { count, .. }) => (*count).min(TOGETHER),
+        Some(Step::Single(_)) | None => 1,
+    };
+    fit.max(together)
+}
+
+/// The executions of the first plans, up to one that has none.
+fn take_ran(fates: &mut [Fate]) -> Vec<Execution> {
+    let ran = fates.iter_mut().map_while(|fate| match std::mem::replace(fate, Fate::PassedOn) {
+        Fate::Ran(execution) => Some(execution),
+        Fate::Waiting | Fate::PassedOn => None,
+    });
+    ran.collect()
+}
+
+/// An execution that there was no time for.
+fn stopped() -> Execution {
+    Execution { outcome: Outcome::Limit(Outcome::STOPPED.to_owned()), ..Execution::lost(String::new()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use racehunter_abi::{CodeAddress, EventNumber, Switch, ThreadId};
+
+    #[test]
+    fn long_logs_are_run_one_by_one_and_short_ones_at_once() {
+        let plans = vec![Plan::default(); 32];
+        let kept = (KEPT / size_of::<Record>()) as u64;
+        assert_eq!(fitting(&plans, 0, true), 32);
+        assert_eq!(fitting(&plans, kept / 32, true), 32);
+        assert_eq!(fitting(&plans, kept / 3, true), 3);
+        assert_eq!(fitting(&plans, kept, true), 1);
+        assert_eq!(fitting(&plans, u64::MAX, true), 1);
+    }
+
+    #[test]
+    fn plans_with_a_common_beginning_stay_together() {
+        let plan = |at: u64| {
+            let (from, code) = (ThreadId::MAIN, CodeAddress::UNKNOWN);
+            Plan::replay(vec![Switch { at: EventNumber(at), to: ThreadId(1), from, code }])
+        };
+        let plans: Vec<Plan> = (0..8).map(|number| plan(50_000 + number)).collect();
+        assert_eq!(fitting(&plans, u64::MAX, true), TOGETHER);
+        assert_eq!(fitting(&plans[..2], u64::MAX, true), 2);
+        assert_eq!(fitting(&plans, u64::MAX, false), 1);
+    }
+}

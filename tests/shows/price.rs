@@ -1,0 +1,133 @@
+//! `cargo xtask bench real [--runs N] [NAME...]`: what one explored execution of a real program costs, beside one run of the same program with
+//! ThreadSanitizer.
+//!
+//! Both are processor time, of everything that takes part: the program, its fork server, and the controller. What a hunt does once, such
+//! as starting and looking for shared accesses, is left out, by the difference between a long and a short hunt.
+
+use crate::table::{Align, Table, thousands};
+use racehunter_e2e::real::{Build, Real, named};
+use racehunter_e2e::{Hunted, Workshop, run};
+use std::fs;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Executions that are measured, unless the user says otherwise.
+const RUNS: u64 = 100;
+/// Executions of the short hunt. By then the batches have their full size.
+const FEW: u64 = 32;
+/// Runs with ThreadSanitizer: some take less time than the clock can tell.
+const TSAN_RUNS: u32 = 40;
+
+/// Prints the table of the programs with these names, or of all.
+pub fn show(words: &[&str]) -> Result<bool, String> {
+    let (runs, names) = match words {
+        ["--runs", runs, names @ ..] => (runs.parse().map_err(|_| "--runs needs a number".to_owned())?, names),
+        names => (RUNS, names),
+    };
+    let table = Table::new([
+        ("program", 8, Align::Left),
+        ("events", 11, Align::Right),
+        ("ThreadSanitizer", 0, Align::Right),
+        ("one execution", 0, Align::Right),
+        ("ratio", 6, Align::Right),
+        ("rate", 8, Align::Right),
+        ("controller", 10, Align::Right),
+    ]);
+    println!("{}", table.heading());
+    for real in named(names)? {
+        let tsan = sanitized(real)?;
+        let few = hunt(real, FEW)?;
+        let many = hunt(real, FEW + runs)?;
+        let cost = (many.cpu.saturating_sub(few.cpu)).as_secs_f64() / runs as f64;
+        let rate = runs as f64 / many.time.saturating_sub(few.time).as_secs_f64();
+        println!(
+            "{}",
+            table.row([
+                real.name.to_owned(),
+                thousands(many.events),
+                format!("{:.1} ms", tsan * 1e3),
+                format!("{:.1} ms", cost * 1e3),
+                format!("{:.1}", cost / tsan),
+                format!("{rate:.1}/s"),
+                format!("{} MB", many.memory_kib / 1000),
+            ])
+        );
+    }
+    Ok(true)
+}
+
+/// Processor time of one run with ThreadSanitizer, in seconds.
+fn sanitized(real: &Real) -> Result<f64, String> {
+    let program = real.build(Build::Tsan);
+    let before = children_cpu();
+    for _ in 0..TSAN_RUNS {
+        // With random addresses ThreadSanitizer does not always find room for its shadow.
+        let ended = run(Command::new("setarch").arg("-R").arg(&program).args(real.long_arguments()));
+        if ended.status != Some(0) {
+            return Err(format!("{} fails with ThreadSanitizer: {}{}", real.name, ended.stdout, ended.stderr));
+        }
+    }
+    Ok((children_cpu() - before).as_secs_f64() / f64::from(TSAN_RUNS))
+}
+
+/// What a hunt took.
+struct Cost {
+    cpu: Duration,
+    time: Duration,
+    /// Most memory that the controller had at any time.
+    memory_kib: u64,
+    events: u64,
+}
+
+/// Hunts with default options and one worker.
+fn hunt(real: &Real, runs: u64) -> Result<Cost, String> {
+    let workshop = Workshop::new();
+    let program = real.build(Build::Fast);
+    let runs = runs.to_string();
+    let mut command = workshop.hunt_command(&program, &["--runs", &runs, "--jobs", "1", "--timeout", "60s"]);
+    command.arg("--").args(real.long_arguments());
+    let (before, began) = (children_cpu(), Instant::now());
+    let is_done = AtomicBool::new(false);
+    let (hunted, memory_kib) = thread::scope(|scope| {
+        let watch = scope.spawn(|| {
+            let mut most = 0;
+            while !is_done.load(Ordering::Relaxed) {
+                most = children_memory().into_iter().fold(most, u64::max);
+                thread::sleep(Duration::from_millis(20));
+            }
+            most
+        });
+        let hunted = Hunted::new(run(&mut command));
+        is_done.store(true, Ordering::Relaxed);
+        (hunted, watch.join().unwrap_or(0))
+    });
+    let (cpu, time) = (children_cpu() - before, began.elapsed());
+    let summary = hunted.summary.ok_or(hunted.ended.stderr)?;
+    let events = summary.events;
+    Ok(Cost { cpu, time, memory_kib, events })
+}
+
+/// Processor time of all children that have ended, theirs included.
+fn children_cpu() -> Duration {
+    /// Ticks of the kernel's clock in a second, on every Linux that users have.
+    const TICKS: u32 = 100;
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name in front may have spaces in it; it ends with the last bracket.
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_ascii_whitespace();
+    let ticks: u32 = fields.skip(13).take(2).filter_map(|field| field.parse::<u32>().ok()).sum();
+    Duration::from_secs(1) * ticks / TICKS
+}
+
+/// The most memory that each child of this process has had so far, in KiB.
+fn children_memory() -> Vec<u64> {
+    let own = std::process::id();
+    let children = fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
+    let most = |child: &str| {
+        let status = fs::read_to_string(format!("/proc/{child}/status")).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        line.trim().trim_end_matches(" kB").parse().ok()
+    };
+    children.split_ascii_whitespace().filter_map(most).collect()
+}
