@@ -92,8 +92,7 @@ fn programs_are_found_where_they_are_now() {
         .expect(2)
         .says("is not the program in which");
     fs::remove_file(workshop.path("moved/deep/other-name")).expect("removed");
-    let _ =
-        there(&workshop, &["replay", &id, "--out", "out"]).expect(2).says("no longer exists").says("--program");
+    let _ = there(&workshop, &["replay", &id, "--out", "out"]).expect(2).says("no longer exists").says("--program");
 }
 
 /// A bundle replays where nothing else of it is left: neither the program, nor the findings, nor the sources.
