@@ -133,14 +133,7 @@ unsafe fn wake(at: usize, count: usize, bits: u32, scope: FutexScope, code: usiz
     wake_some(at, count, bits, scope) as i32
 }
 
-unsafe fn requeue(
-    at: usize,
-    wake_count: usize,
-    to: usize,
-    move_count: usize,
-    scope: FutexScope,
-    code: usize,
-) -> i32 {
+unsafe fn requeue(at: usize, wake_count: usize, to: usize, move_count: usize, scope: FutexScope, code: usize) -> i32 {
     let n = point(code);
     clock::release(&mut (*objects::get(Wait::Futex, at)).clock);
     clock::release(&mut (*objects::get(Wait::Futex, to)).clock);

@@ -9,7 +9,8 @@ use crate::shadow::{self, Access};
 use crate::thread::{Awaits, Thread, current, every_thread, holds, me, thread, threads, unhold};
 use crate::{afterlife, annotations, clock, escapes, log, memory};
 use racehunter_abi::{
-    Escape, Kind, Misuse, Record, ThreadId, UNMODELLED_CEILING, UNMODELLED_COPY, UNMODELLED_FUNCTION, UNMODELLED_OVERWRITTEN, Wait, detail,
+    Escape, Kind, Misuse, Record, ThreadId, UNMODELLED_CEILING, UNMODELLED_COPY, UNMODELLED_FUNCTION,
+    UNMODELLED_OVERWRITTEN, Wait, detail,
 };
 use racehunter_machine::Owner;
 
