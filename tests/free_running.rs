@@ -196,57 +196,6 @@ int main(void) {
 }
 ";
 
-/// The second thread is held when the first one is over and `main` waits for it: nothing can come any more. It fails if it is
-/// held for the time-out all the same, which is a tenth longer than the program takes.
-const LAST: &str = r"
-#include <assert.h>
-#include <pthread.h>
-#include <stddef.h>
-#include <time.h>
-
-static int shared;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec + time.tv_nsec / 1e9;
-}
-
-static void *first(void *unused) {
-    pthread_mutex_lock(&lock);
-    shared = 1;
-    pthread_mutex_unlock(&lock);
-    return NULL;
-}
-
-static void *second(void *unused) {
-    nanosleep(&(struct timespec){.tv_nsec = 800000000}, NULL);
-    pthread_mutex_lock(&lock);
-    double began = now();
-    shared = 2;
-    assert(now() - began < 0.6);
-    pthread_mutex_unlock(&lock);
-    return NULL;
-}
-
-int main(void) {
-    pthread_t threads[2];
-    pthread_create(&threads[0], NULL, first, NULL);
-    pthread_create(&threads[1], NULL, second, NULL);
-    pthread_join(threads[0], NULL);
-    pthread_join(threads[1], NULL);
-    return 0;
-}
-";
-
-#[test]
-fn a_thread_does_not_wait_when_no_other_can_come() {
-    let (workshop, program) = Workshop::with_program(LAST);
-    let hunted = workshop.hunt(&program, &["--free-running", "--detector", "none"]).expect(0);
-    assert!(hunted.findings.is_empty() && hunted.summary().executions > 3, "{:?}", hunted.overview());
-}
-
 #[test]
 fn a_race_of_free_threads_is_replayed_under_control() {
     let (workshop, program) = Workshop::with_program(ORDERED);

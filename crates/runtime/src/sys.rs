@@ -6,7 +6,6 @@ use core::arch::asm;
 
 pub(crate) const READ: usize = 0;
 pub(crate) const WRITE: usize = 1;
-pub(crate) const STAT: usize = 4;
 pub(crate) const LSEEK: usize = 8;
 pub(crate) const MMAP: usize = 9;
 pub(crate) const MUNMAP: usize = 11;
@@ -160,18 +159,6 @@ pub(crate) unsafe fn peek(address: usize, size: usize) -> Option<u64> {
         call6(PROCESS_VM_READV, process, to.as_ptr() as usize, 1, from.as_ptr() as usize, 1, 0)
     };
     (read == size as isize).then_some(value)
-}
-
-/// How many threads this process has, also those that no function of the runtime knows about. None when the kernel does not say.
-pub(crate) unsafe fn threads() -> Option<u64> {
-    /// `struct stat`, of which `st_nlink` is wanted: the directory has a link for each thread, and two of its own.
-    const WORDS: usize = 18;
-    const LINKS: usize = 2;
-    let mut status = [0_u64; WORDS];
-    let path = c"/proc/self/task";
-    // SAFETY: the kernel writes a `struct stat`, which is as large as `status`.
-    let result = unsafe { call(STAT, path.as_ptr() as usize, status.as_mut_ptr() as usize, 0, 0) };
-    (result == 0).then_some(status[LINKS].saturating_sub(2)).filter(|&threads| threads > 0)
 }
 
 pub(crate) unsafe fn futex_wait(word: *const u32, value: u32) {

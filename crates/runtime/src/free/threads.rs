@@ -2,7 +2,7 @@
 
 use super::{calls, is_watching, put};
 use crate::sync::real;
-use crate::{Global, fiber, log, server, sys};
+use crate::{Global, fiber, log, server};
 use core::arch::naked_asm;
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use racehunter_abi::control::MAX_THREADS;
@@ -19,8 +19,6 @@ pub(super) struct Thread {
     pub described: [AtomicU64; 2],
     /// How many of its annotations turn off the checking of its accesses.
     pub ignores: AtomicU32,
-    /// How many threads wait for its end.
-    joiners: AtomicU32,
     start: AtomicUsize,
     argument: AtomicUsize,
     /// Which of its accesses are drawn. Only this thread uses it.
@@ -37,7 +35,6 @@ static THREADS: [Thread; MAX_THREADS] = {
             children: AtomicU32::new(0),
             described: [const { AtomicU64::new(0) }; 2],
             ignores: AtomicU32::new(0),
-            joiners: AtomicU32::new(0),
             start: AtomicUsize::new(0),
             argument: AtomicUsize::new(0),
             sampler: Global::new(Sampler::NONE),
@@ -79,13 +76,6 @@ impl Thread {
 /// Whether there was ever more than one thread.
 pub(super) fn are_several() -> bool {
     COUNT.load(Ordering::Relaxed) > 1
-}
-
-/// Whether nothing can happen before this thread goes on: there is no other thread, except for those that wait for its end.
-/// The kernel counts the threads, and a thread that is about to end counts.
-pub(super) unsafe fn is_alone(own: &Thread) -> bool {
-    let joiners = u64::from(own.joiners.load(Ordering::Relaxed));
-    sys::threads().is_some_and(|threads| threads <= joiners + 1)
 }
 
 /// The place of a control block in the table.
@@ -167,10 +157,7 @@ pub(super) unsafe extern "C" fn join(handle: usize, result: *mut usize) -> i32 {
     // The handle is the address of the control block, which may be used again once the thread is joined.
     let joined = place(handle).and_then(|at| NUMBERS[at].load(Ordering::Relaxed).checked_sub(1));
     let real: extern "C" fn(usize, *mut usize) -> i32 = core::mem::transmute(super::real_join());
-    let joiners = joined.map(|thread| &THREADS[thread as usize].joiners);
-    joiners.inspect(|joiners| _ = joiners.fetch_add(1, Ordering::Relaxed));
     let error = real(handle, result);
-    joiners.inspect(|joiners| _ = joiners.fetch_sub(1, Ordering::Relaxed));
     if error == 0
         && is_watching()
         && let (Some(thread), Some(own)) = (joined, own())

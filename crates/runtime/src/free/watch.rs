@@ -45,9 +45,6 @@ const SET: u32 = 2;
 /// A partner has come.
 const MET: u32 = 3;
 
-/// Nanoseconds after which a thread that waits looks again whether another one is left.
-const LOOK: u64 = 1_000_000;
-
 /// The watched access, and its call stack: the thread that has changed [`STATE`] to [`CHANGING`] may change it.
 static WATCHED: Global<(Access, u32)> = Global::new((
     Access { thread: ThreadId::MAIN, code: 0, frame: 0, address: 0, size: 0, kind: Kind::None, site: 0 },
@@ -131,8 +128,7 @@ unsafe fn hold(own: &threads::Thread, access: &Access) {
     let value = sys::peek(access.address, access.size);
     let until = sys::monotonic() + (*PLAN.ptr()).patience;
     let met = loop {
-        // Nothing is left to wait for when no other thread can come.
-        let left = if threads::is_alone(own) { 0 } else { until.saturating_sub(sys::monotonic()) };
+        let left = until.saturating_sub(sys::monotonic());
         match STATE.load(Ordering::Acquire) {
             MET => break true,
             SET if left == 0 => {
@@ -140,7 +136,7 @@ unsafe fn hold(own: &threads::Thread, access: &Access) {
                     break false;
                 }
             }
-            SET => sys::futex_wait_for(STATE.as_ptr(), SET, left.min(LOOK)),
+            SET => sys::futex_wait_for(STATE.as_ptr(), SET, left),
             // Another thread reads it.
             _ => core::hint::spin_loop(),
         }
