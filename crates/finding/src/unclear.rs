@@ -11,6 +11,8 @@ pub enum Unclear {
     NoTime,
     /// No execution of one of the analyses completed.
     OneAnalysis(Vec<Unfinished>),
+    /// Some executions did not end by themselves: the program may hang in their schedules.
+    SomeStopped(Vec<Unfinished>),
     /// Executions were killed from outside.
     Lost {
         /// How many.

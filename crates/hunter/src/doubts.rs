@@ -17,6 +17,10 @@ pub(crate) fn unclear(summary: &Summary, limits: Limits, seen: usize) -> Vec<Unc
         if summary.fruitless {
             reasons.push(Unclear::OneAnalysis(unfinished(summary, limits)));
         }
+        let stopped = stopped(summary, limits);
+        if !stopped.is_empty() && !summary.fruitless {
+            reasons.push(Unclear::SomeStopped(stopped));
+        }
         let killed: u64 = lost.values().sum();
         if let Some(why) = lost.keys().next() {
             reasons.push(Unclear::Lost { executions: killed, why: why.clone() });
@@ -29,6 +33,13 @@ pub(crate) fn unclear(summary: &Summary, limits: Limits, seen: usize) -> Vec<Unc
         reasons.push(Unclear::NotReplayed(summary.unreported));
     }
     reasons
+}
+
+/// Returns the limits at which executions were stopped. The end of the hunt is none of them.
+fn stopped(summary: &Summary, limits: Limits) -> Vec<Unfinished> {
+    let is_of_program =
+        |unfinished: &Unfinished| !matches!(unfinished.limit, Limit::Interrupted | Limit::Lost(_) | Limit::Diverged);
+    unfinished(summary, limits).into_iter().filter(is_of_program).collect()
 }
 
 /// Returns why executions did not complete.

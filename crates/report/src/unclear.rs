@@ -11,6 +11,7 @@ pub fn unclear(reason: &Unclear) -> String {
         Unclear::NoneCompleted(how) => format!("no execution completed: {}", unfinished(how)),
         Unclear::NoTime => "no execution completed: there was no time for one; --time raises the limit".to_owned(),
         Unclear::OneAnalysis(how) => format!("no execution of one of the analyses completed: {}", unfinished(how)),
+        Unclear::SomeStopped(how) => format!("some executions did not end: {}", unfinished(how)),
         Unclear::Lost { executions, why } => format!("{} lost ({why})", were(*executions, "execution")),
         Unclear::NotConfirmed(failures) => format!("{} seen, and not confirmed by replay", were(*failures, "failure")),
         Unclear::NotReplayed(failures) => {

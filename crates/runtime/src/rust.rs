@@ -9,7 +9,7 @@ use racehunter_abi::{Escape, Kind, Record, UNMODELLED_EXIT, UNMODELLED_FUNCTION}
 core::arch::global_asm!(".weak __rh_rust", ".weak __rh_libtest");
 
 /// Whether the program is in Rust, with an instrumented standard library.
-unsafe fn is_rust() -> bool {
+pub(crate) unsafe fn is_rust() -> bool {
     let symbol: usize;
     core::arch::asm!("mov {}, qword ptr [rip + __rh_rust@GOTPCREL]", out(reg) symbol, options(nostack, readonly));
     symbol != 0
