@@ -144,7 +144,8 @@ impl Races {
     /// operation of the thread that was chosen instead.
     fn read_event(&mut self, records: &[Record]) {
         let is_switch = |record: &Record| matches!(Entry::of(record).event(), Event::Switch { .. });
-        let switch = records.iter().position(is_switch).unwrap_or(0);
+        // Several threads in turn may have been found to have to wait.
+        let switch = records.iter().rposition(is_switch).unwrap_or(0);
         let (earlier, later) = records.split_at(switch);
         racehunter_log::entries(earlier).for_each(|entry| self.read(entry));
         let (operations, states): (Vec<_>, Vec<_>) =
