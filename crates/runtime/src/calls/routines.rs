@@ -13,7 +13,7 @@ const LONGEST_NAME: usize = 256;
 static SAVED: Global<usize> = Global::new(0);
 
 impl Call {
-    /// Whether fewer items were read than asked for, of which the last may be there in part.
+    /// Returns true if fewer items were read than asked for: a part of one more may have been written.
     unsafe fn ends_within_item(&self, numbers: u8) -> bool {
         let (size, count) = (self.argument(numbers / 10), self.argument(numbers % 10));
         size > 1 && (self.result as usize) < count

@@ -140,8 +140,8 @@ pub(crate) unsafe fn holds_a_cycle() -> bool {
     })
 }
 
-/// No thread can continue. One that waits for a lock whose memory the program has overwritten is let go: with the C library, some
-/// kinds of locks would do so. Whether there was one.
+/// Called when no thread can continue. Lets threads go that wait for a lock whose memory the program has overwritten, as some
+/// kinds of locks in the C library would. Returns true if there was one.
 pub(crate) unsafe fn lets_overwritten_go() -> bool {
     let mut any = false;
     for number in threads() {

@@ -143,13 +143,13 @@ const fn word(at: usize) -> *mut u32 {
     at as *mut u32
 }
 
-/// Whether the memory of a held lock is not what taking it left there.
+/// Returns true if the memory of a held lock is not what taking it left there.
 unsafe fn is_overwritten(at: usize) -> bool {
     let mutex = (*object(at)).state.mutex();
     mutex.has_own_word() && *word(at) != HELD_MUTEX || mutex.is_spin_lock() && *word(at) != HELD_SPIN_LOCK
 }
 
-/// Whether a thread holds the lock, and its memory says that it is free.
+/// Returns true if a thread holds the lock, although its memory says that it is free.
 pub(super) unsafe fn looks_free(at: usize) -> bool {
     let mutex = (*object(at)).state.mutex();
     !mutex.owner().is_none()

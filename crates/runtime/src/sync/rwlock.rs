@@ -71,7 +71,7 @@ const fn word(at: usize) -> *mut u32 {
 
 const HELD: u32 = 1;
 
-/// Whether a thread holds the lock, and its memory says that it is free.
+/// Returns true if a thread holds the lock, although its memory says that it is free.
 pub(super) unsafe fn looks_free(at: usize) -> bool {
     !(*object(at)).state.rwlock().is_available(Mode::Write, false) && *word(at) == 0
 }
