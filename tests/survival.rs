@@ -102,6 +102,34 @@ fn an_endless_loop_with_events_is_stopped() {
     expect_missed(&summary, "4 executions stopped by a limit");
 }
 
+/// Other schedules end, but that says nothing about this one: the program may hang in it.
+#[test]
+fn a_program_that_hangs_in_some_schedules_is_not_called_clean() {
+    let hangs = r"
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int ready;
+static volatile long rounds;
+static void *sets(void *unused) {
+    ready = 1;
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, sets, NULL);
+    while (ready) rounds++;
+    pthread_join(thread, NULL);
+    return 0;
+}
+";
+    let (workshop, program) = Workshop::with_program(hangs);
+    let options = ["--analysis", "context-bound", "--bound", "1", "--timeout", "1s"];
+    let summary = workshop.hunt(&program, &options).expect(3).summary().clone();
+    expect_none(&program);
+    assert!(summary.completed > 0 && summary.timed_out > 0, "{summary:?}");
+    assert!(summary.unclear.iter().any(|why| why.starts_with("some executions did not end: ")), "{summary:?}");
+}
+
 #[test]
 fn a_thread_that_only_yields_is_stopped() {
     let summary = expect_nothing(hunt("for (;;) sched_yield();", FEW_RUNS), FEW_RUNS, FEW_RUNS, "stopped");

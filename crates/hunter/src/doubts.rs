@@ -35,7 +35,7 @@ pub(crate) fn unclear(summary: &Summary, limits: Limits, seen: usize) -> Vec<Unc
     reasons
 }
 
-/// Returns the limits at which executions were stopped. The end of the hunt is none of them.
+/// Returns the limits at which executions were stopped, not counting those that the end of the hunt interrupted.
 fn stopped(summary: &Summary, limits: Limits) -> Vec<Unfinished> {
     let is_of_program =
         |unfinished: &Unfinished| !matches!(unfinished.limit, Limit::Interrupted | Limit::Lost(_) | Limit::Diverged);

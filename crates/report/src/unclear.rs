@@ -84,6 +84,9 @@ mod tests {
             unclear(&stopped(3, 3, Limit::Memory(64))),
             "no execution completed: all 3 were stopped at 64 MiB of memory; --memory raises the limit"
         );
+        let some =
+            Unclear::SomeStopped(vec![Unfinished { number: 2, of: 9, limit: Limit::Time(Duration::from_secs(1)) }]);
+        assert_eq!(unclear(&some), "some executions did not end: 2 were stopped after 1s; --timeout raises the limit");
         assert_eq!(unclear(&Unclear::NotConfirmed(1)), "1 failure was seen, and not confirmed by replay");
         let lost = Unclear::Lost { executions: 2, why: "killed by SIGKILL".to_owned() };
         assert_eq!(unclear(&lost), "2 executions were lost (killed by SIGKILL)");

@@ -3,8 +3,8 @@
 //! The C library's own calls (for blocks, and for the stacks of threads) do not come here.
 //!
 //! What is mapped is also state that threads share: whether a call succeeds can depend on what another thread has unmapped, so each
-//! of them is a point ([`cells::touch_settings`]). Only a mapping at a place that the kernel chooses is none: no other thread knows
-//! the place before.
+//! of them is a point ([`cells::touch_settings`]). The exception is a mapping at a place that the
+//! kernel chooses: no other thread knows the place before.
 
 use crate::io::channels;
 use crate::memory::{detects, last_access};

@@ -1,6 +1,6 @@
 //! Drawing priority orders, a few at a time.
 
-/// Orders of this many parts, at most, are told apart: there are 3.6 million orders of ten parts, a bit for each. Random orders
+/// The search distinguishes orders of at most this many parts: there are 3.6 million orders of ten parts, a bit for each. Random orders
 /// of more parts are hardly ever the same, and one that comes twice costs time and nothing else.
 const MOST_PARTS: usize = 10;
 
