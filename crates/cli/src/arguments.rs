@@ -384,7 +384,7 @@ pub struct Scan {
     /// How pointers are followed
     #[arg(long, value_name = "NAME", default_value = "value", value_parser = ["value", "syntactic", "alias"])]
     pub backend: String,
-    /// Possible verdicts: that there is a race (under), that there is none (over), or either
+    /// Which verdicts to look for: a race (under), a proof that the program has no race (over), or both
     #[arg(long, value_enum, default_value_t = Approximation::Both)]
     pub approx: Approximation,
     /// Descriptions of functions that are not part of the program (TOML), or `linux` for those of the Linux kernel

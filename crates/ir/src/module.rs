@@ -181,7 +181,7 @@ pub struct InitialNumber {
 pub struct Declaration {
     /// Name.
     pub name: String,
-    /// Name of its type, or of the type it points to; empty if there is none.
+    /// Name of its type, or of the type it points to; empty if the type has no name.
     pub type_name: String,
     /// File, if it is known.
     pub file: Option<FileId>,

@@ -158,7 +158,7 @@ impl Trace {
     /// Returns the event with this number.
     ///
     /// # Panics
-    /// If there is none.
+    /// If the trace has no event with this number.
     #[must_use]
     pub fn event(&self, id: EventId) -> Event {
         let at = id as usize;

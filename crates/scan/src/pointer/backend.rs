@@ -98,7 +98,7 @@ pub struct UnknownBackend(String);
 ///
 /// # Errors
 ///
-/// If there is none.
+/// If no backend has this name.
 pub fn named(name: &str) -> Result<Box<dyn Backend>, UnknownBackend> {
     let all: [Box<dyn Backend>; 3] = [Box::new(Value), Box::new(Alias), Box::new(Syntactic)];
     all.into_iter().find(|backend| backend.name() == name).ok_or_else(|| UnknownBackend(name.to_owned()))

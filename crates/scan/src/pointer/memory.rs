@@ -31,7 +31,7 @@ impl Slots {
         at.only().map_or_else(|| self.strided.contains_key(&at), |at| self.exact.contains_key(&at))
     }
 
-    /// Returns the slot at an offset, a new one if there is none.
+    /// Returns the slot at an offset, and creates it if necessary.
     pub(super) fn at(&mut self, at: Congruence) -> &mut Slot {
         match at.only() {
             Some(at) => self.exact.entry(at).or_default(),

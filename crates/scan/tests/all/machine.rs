@@ -1,5 +1,5 @@
 //! Runs tiny programs in all schedules and with all inputs, and checks whether two threads ever stand before
-//! conflicting accesses. That is a race; if it never happens, there is none.
+//! conflicting accesses. The program has a race if and only if that happens.
 
 use crate::lower::{BLOCK, OUTSIDE};
 use crate::source::Object;

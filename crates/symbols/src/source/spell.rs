@@ -288,7 +288,7 @@ impl Line<'_> {
         }
     }
 
-    /// Returns the chain from `at` up to its last subscript, or the name alone if there is none.
+    /// Returns the chain from `at` up to its last subscript, or only the name if the chain has no subscript.
     fn chain_to_subscript(self, at: usize) -> Range<usize> {
         let whole = self.chain(at, |_| true);
         let subscript = whole.clone().rev().find(|token| self.word(*token) == "]");

@@ -73,7 +73,7 @@ pub struct Converter<'n, S> {
     sites: FxHashMap<u64, u32>,
     objects: FxHashMap<(Subject, u64), u32>,
     locks: Locks,
-    /// Locks that count as another lock than before, because nobody had released it.
+    /// Locks that were taken again although no thread had released them. From then on each counts as a new lock.
     inherited: FxHashSet<u64>,
     /// What threads have done but not logged: it shows by what they do next.
     unsaid: FxHashMap<u32, Unsaid>,
