@@ -4,6 +4,7 @@
 //! path, they find a bug in a program.
 
 use crate::build::{Kit, version};
+use crate::clean_root;
 use crate::shell::{root, shell, target};
 use anyhow::{Context as _, Result, bail};
 use std::fs;
@@ -14,8 +15,8 @@ use std::process::Command;
 const DOCUMENTS: [&str; 6] =
     ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "docs/guide.md", "docs/build-systems.md"];
 
-/// Makes the files in `target/dist`.
-pub fn run(kit: &Kit) -> Result<()> {
+/// Makes the files in `target/dist`. With `in_clean_root`, also installs the package where nothing of this machine is.
+pub fn run(kit: &Kit, in_clean_root: bool) -> Result<()> {
     let dist = target().join("dist");
     let version = version()?;
     let name = format!("racehunter-{version}-{}-linux", std::env::consts::ARCH);
@@ -31,8 +32,12 @@ pub fn run(kit: &Kit) -> Result<()> {
             let package = format!("racehunter_{version}_{}.deb", debian_architecture());
             debian(kit, &dist, &package, &version)?;
             try_out(&dist, &["dpkg-deb", "-x", &package], "usr")?;
+            if in_clean_root {
+                clean_root::try_package(kit, &dist, &package)?;
+            }
             files.push(package);
         }
+        false if in_clean_root => bail!("dpkg-deb is not there: no Debian package to install"),
         false => println!("dpkg-deb is not there: no Debian package"),
     }
     let words: Vec<&str> = files.iter().map(String::as_str).collect();

@@ -8,6 +8,7 @@
 mod architecture;
 mod browser;
 mod build;
+mod clean_root;
 mod demo;
 mod dist;
 mod packages;
@@ -38,7 +39,8 @@ usage: cargo xtask COMMAND
   browser   check the page of `racehunter report --html` in headless Chromium: it renders, reacts, and fits
   build     build the command, the runtime and the compiler plugin into target/racehunter
   install   build, and put racehunter, racehunter-cc, racehunter-c++ and cargo-racehunter on the PATH ($CARGO_HOME/bin)
-  dist      build, and make a tarball, a Debian package and their checksums in target/dist, for machines without a toolchain
+  dist      build, and make a tarball, a Debian package and their checksums in target/dist, for machines without a toolchain;
+            `cargo xtask dist --clean-root` also installs the package in a root file system of its own, and hunts there
   bench     measure: `cargo xtask bench micro`; schedules until a bug shows: `cargo xtask bench hunt [--seeds N] [--runs N]
             [--analysis A]... [NAME...]`; methods side by side, and long executions: `cargo xtask bench tables
             [--runs N] [--time T] [--table N]... [NAME...]`; verdicts of `racehunter scan`: `cargo xtask bench static
@@ -85,7 +87,8 @@ fn run() -> Result<()> {
             Ok(())
         }
         ["install"] => install(),
-        ["dist"] => dist::run(&Kit::build()?),
+        ["dist"] => dist::run(&Kit::build()?, false),
+        ["dist", "--clean-root"] => dist::run(&Kit::build()?, true),
         ["targets" | "chaos" | "real" | "probes", ..] => show(&words),
         ["oracle", options @ ..] => oracle(options),
         ["bench", "static", rest @ ..] => show(&[&["scan"], rest].concat()),

@@ -39,6 +39,8 @@ pub const TEST: &[Need] = &[
 pub const RUST: &[Need] = &[need_of("clang-22", "clang-22"), need_of("llvm-config-22", "llvm-22-dev")];
 /// To check the HTML page of a report.
 pub const BROWSER: &[Need] = &[need_of("chromium", "chromium")];
+/// To install the package in a root file system of its own.
+pub const CLEAN_ROOT: &[Need] = &[need_of("mmdebstrap", "mmdebstrap")];
 /// To measure: ThreadSanitizer's runtime, which is a peer.
 pub const BENCH: &[Need] = &[SANITIZERS];
 

@@ -59,14 +59,27 @@ pub enum FutexOperation {
     Unknown,
 }
 
+/// Returns how many threads a wake reaches at most. The kernel counts a thread after it has woken it, so a count of zero or
+/// below wakes one.
+#[must_use]
+pub const fn futex_wake_count(given: i32) -> usize {
+    if given < 1 { 1 } else { given as usize }
+}
+
 impl FutexOperation {
     /// Decodes the second and the last argument of the call.
     #[must_use]
     pub const fn decode(operation: usize, last: u32) -> Self {
-        const COMMAND: usize = 0x7f;
+        const PRIVATE: usize = 128;
         const REALTIME: usize = 256;
-        let clock = if operation & REALTIME != 0 { Clock::REALTIME } else { Clock::MONOTONIC };
-        match operation & COMMAND {
+        let command = operation & !(PRIVATE | REALTIME);
+        let is_realtime = operation & REALTIME != 0;
+        // The kernel accepts the flag only for waits until a time. Other waits have a duration.
+        if is_realtime && !matches!(command, 9 | 11 | 13) {
+            return Self::Unknown;
+        }
+        let clock = if is_realtime { Clock::REALTIME } else { Clock::MONOTONIC };
+        match command {
             9 | 10 if last == 0 => Self::Invalid,
             0 => Self::Wait { bits: u32::MAX, timeout: FutexTimeout::Duration },
             9 => Self::Wait { bits: last, timeout: FutexTimeout::Until(clock) },
@@ -131,6 +144,25 @@ mod tests {
     fn wakes() {
         assert_eq!(FutexOperation::decode(1, 0), FutexOperation::Wake { bits: u32::MAX });
         assert_eq!(FutexOperation::decode(10, 2), FutexOperation::Wake { bits: 2 });
+    }
+
+    #[test]
+    fn a_wake_reaches_at_least_one_thread() {
+        assert_eq!(futex_wake_count(0), 1);
+        assert_eq!(futex_wake_count(-1), 1);
+        assert_eq!(futex_wake_count(1), 1);
+        assert_eq!(futex_wake_count(i32::MAX), i32::MAX as usize);
+    }
+
+    #[test]
+    fn only_waits_until_a_time_may_name_the_clock() {
+        let refused = [0, 1, 3, 4, 5, 10].map(|command| FutexOperation::decode(command | 256, 1));
+        assert_eq!(refused, [FutexOperation::Unknown; 6]);
+    }
+
+    #[test]
+    fn flags_that_the_kernel_does_not_have_are_refused() {
+        assert_eq!(FutexOperation::decode(1 | 512, 0), FutexOperation::Unknown);
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod rwlock;
 
 pub use barrier::{Arrival, Barrier, Round};
 pub use cycle::has_cycle;
-pub use futex::{FutexAddress, FutexOperation, FutexScope, FutexTimeout};
+pub use futex::{FutexAddress, FutexOperation, FutexScope, FutexTimeout, futex_wake_count};
 pub use mutex::{Health, LockForm, Mutex, MutexKind, Taken, Unlocked};
 pub use permit::{Grant, Ticket, grant};
 pub use rwlock::{Mode, RwUnlocked, Rwlock};

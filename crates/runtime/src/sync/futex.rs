@@ -7,7 +7,7 @@ use crate::{clock, escapes, kernel, log, outcome, sys, time};
 use racehunter_abi::control::OUTCOME_UNMODELLED;
 use racehunter_abi::{Cause, Kind, Wait, detail};
 use racehunter_machine::Deadline;
-use racehunter_machine::sync::{FutexAddress, FutexOperation, FutexScope, FutexTimeout};
+use racehunter_machine::sync::{FutexAddress, FutexOperation, FutexScope, FutexTimeout, futex_wake_count};
 
 const ENOSYS: i32 = 38;
 
@@ -16,9 +16,14 @@ pub(crate) unsafe fn operate(a: usize, b: usize, c: usize, d: usize, e: usize, f
     let operation = FutexOperation::decode(b, f as u32);
     let scope = FutexScope::decode(b);
     let is_wait = matches!(operation, FutexOperation::Wait { .. });
+    let counts_are_negative = matches!(operation, FutexOperation::Requeue { .. }) && ((c as i32) < 0 || (d as i32) < 0);
+    if operation == FutexOperation::Unknown {
+        return fail(ENOSYS);
+    }
     let address = FutexAddress::of(a);
     if address == FutexAddress::Unaligned
         || operation == FutexOperation::Invalid
+        || counts_are_negative
         || is_wait && d != 0 && !time::is_valid(d as *const [i64; 2])
     {
         return fail(EINVAL);
@@ -34,9 +39,9 @@ pub(crate) unsafe fn operate(a: usize, b: usize, c: usize, d: usize, e: usize, f
             };
             wait(a, c as u32, Awaits::Futex { bits, scope }, (d != 0).then(|| timeout(d as *const [i64; 2])), code)
         }
-        FutexOperation::Wake { bits } => wake(a, c, bits, scope, code),
+        FutexOperation::Wake { bits } => wake(a, futex_wake_count(c as i32), bits, scope, code),
         FutexOperation::Requeue { expected: Some(value) } if *(a as *const u32) != value => fail(EAGAIN),
-        FutexOperation::Requeue { .. } => requeue(a, c, e, d, scope, code),
+        FutexOperation::Requeue { .. } => requeue(a, c as u32 as usize, e, d as u32 as usize, scope, code),
         // Whatever the program makes of an error would not be its fault.
         FutexOperation::Unmodelled => outcome::finish(OUTCOME_UNMODELLED),
         FutexOperation::Invalid | FutexOperation::Unknown => fail(ENOSYS),
