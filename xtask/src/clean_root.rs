@@ -36,7 +36,7 @@ pub fn try_package(kit: &Kit, dist: &Path, package: &str) -> Result<()> {
     shell("mmdebstrap", &words).done()?;
 
     let replayed = shell(kit.program(), &["replay", &bundle.to_string_lossy()]).status()?;
-    if replayed != Some(1) {
+    if replayed != Some(0) {
         bail!("the bundle does not replay here: exit code {replayed:?}");
     }
     fs::remove_file(bundle)?;

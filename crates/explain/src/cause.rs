@@ -26,7 +26,8 @@ pub(crate) fn of(places: &Places<'_>, finding: &Finding, steps: &[Done]) -> Opti
         Kind::LostWakeup => lost_wakeup(places, steps),
         Kind::Deadlock => stuck(places),
         Kind::Assertion | Kind::Crash => interrupted(places, steps).or_else(|| last_write(places, steps)),
-        Kind::Misuse | Kind::Atomicity | Kind::ExitStatus | Kind::Output => None,
+        Kind::ExitStatus | Kind::Output => preempted(places, steps),
+        Kind::Misuse | Kind::Atomicity => None,
     }
 }
 
@@ -186,7 +187,32 @@ fn interrupted(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
     let touches = touches(places, steps);
     let failed = failed(places)?;
     let last_read = touches.iter().rposition(|touch| touch.thread() == failed && touch.access.mode.reads())?;
-    (0..=last_read).rev().find_map(|at| {
+    written_between(places, steps, &touches[..=last_read], |first, last| {
+        last.thread() == failed || is_stale(first, last)
+    })
+}
+
+/// Explains a status or output that depends on the schedule: a thread is preempted between two accesses to memory that
+/// another thread writes meanwhile. A write that is based on an old value says most.
+fn preempted(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
+    let touches = touches(places, steps);
+    written_between(places, steps, &touches, is_stale).or_else(|| written_between(places, steps, &touches, |_, _| true))
+}
+
+/// Returns true if the later of two accesses writes what follows from the value that the earlier one read.
+fn is_stale(first: &Touch<'_>, last: &Touch<'_>) -> bool {
+    first.word() == "read" && last.word() == "write"
+}
+
+/// Returns the last place where a thread is preempted between two consecutive accesses of its own while another thread writes
+/// the memory, among the pairs that count.
+fn written_between<'e>(
+    places: &Places<'e>,
+    steps: &[Done],
+    touches: &[Touch<'e>],
+    counts: impl Fn(&Touch<'e>, &Touch<'e>) -> bool,
+) -> Option<Cause> {
+    (0..touches.len()).rev().find_map(|at| {
         let last = &touches[at];
         let is_before = |touch: &Touch<'_>| touch.thread() == last.thread() && touch.access.overlaps(&last.access);
         let own = touches[..at].iter().rposition(is_before)?;
@@ -197,8 +223,7 @@ fn interrupted(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
                 && touch.access.overlaps(&first.access)
                 && touch.access.overlaps(&last.access)
         })?;
-        let is_stale = first.word() == "read" && last.word() == "write";
-        if last.thread() != failed && !is_stale || !is_preempted_between(steps, first.step, last.step) {
+        if !counts(first, last) || !is_preempted_between(steps, first.step, last.step) {
             return None;
         }
         let of = |touch: &Touch<'_>| (touch.word(), number(touch.step));

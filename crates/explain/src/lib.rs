@@ -11,6 +11,7 @@
 mod alone;
 mod cause;
 mod deadlock;
+mod end;
 mod escapes;
 mod meeting;
 mod memory;
@@ -129,7 +130,7 @@ impl Explainer<'_> {
         }
         let mut finding = self.describe(&explained, bug);
         if let Bug::ExitStatus(_) | Bug::Output(_) = bug {
-            compare(&explained, &reference(executor, &plan)?, bug, &mut finding);
+            end::compare(&explained, &reference(executor, &plan)?, bug, &mut finding);
         }
         finding.replayed = [shown, tried];
         finding.confirmed = shown == REPLAYS;
@@ -297,11 +298,12 @@ impl Explainer<'_> {
             Bug::Assertion(message, file, line) => describe_assertion(&places, message, file, *line, &mut finding),
             Bug::Crash(signal, code) => describe_crash(&places, *signal, *code, &mut finding),
             Bug::Panic(file, line) => panics::describe(&places, file, *line, &mut finding),
-            Bug::ExitStatus(_) => describe_end(&places, racehunter_finding::Kind::ExitStatus, &mut finding),
-            Bug::Output(_) => describe_end(&places, racehunter_finding::Kind::Output, &mut finding),
+            Bug::ExitStatus(_) => end::describe(&places, racehunter_finding::Kind::ExitStatus, &mut finding),
+            Bug::Output(_) => end::describe(&places, racehunter_finding::Kind::Output, &mut finding),
         };
         let mut steps = steps::steps(&places, culprit);
         relevance::note_what_failed(&places, &finding);
+        relevance::note_what_changed_meanwhile(&places, &finding, &steps);
         let cause = cause::of(&places, &finding, &steps);
         let cited = cause.as_ref().map_or(&[][..], |cause| &cause.steps);
         relevance::mark(&places, &finding.sites, cited, &mut steps);
@@ -477,69 +479,6 @@ fn describe_crash(places: &Places<'_>, signal: u32, code: CodeAddress, finding: 
 /// Returns the execution without preemptions.
 fn reference(executor: &mut dyn Executor, plan: &Plan) -> Result<Execution, ExecutorError> {
     run_one(executor, &Plan { spurious: plan.spurious, ..Plan::default() })
-}
-
-/// Describes a program whose status or output depends on the schedule: the last place seen stands for its end.
-fn describe_end(places: &Places<'_>, kind: racehunter_finding::Kind, finding: &mut Finding) -> Option<Culprit> {
-    finding.kind = kind;
-    finding.message = match (kind, &places.execution.outcome) {
-        (racehunter_finding::Kind::ExitStatus, Outcome::Exited(status)) if client_failed(places.execution) => {
-            messages::client_failed(*status)
-        }
-        (racehunter_finding::Kind::ExitStatus, Outcome::Exited(status)) => messages::exit_status(*status, false),
-        _ => messages::output(),
-    };
-    let mut operations = places.execution.entries().filter(|entry| entry.is_operation() && entry.code().is_known());
-    if let Some(last) = operations.next_back() {
-        finding.sites.push(Site { value: None, ..places.site(last, "exit", 0) });
-    }
-    None
-}
-
-/// Returns true if the status of an execution is that of the program's client.
-fn client_failed(execution: &Execution) -> bool {
-    execution.escapes().iter().any(|&(what, _, status)| what == Escape::Client && status != 0)
-}
-
-/// Describes how the end of an execution differs from that without preemptions.
-fn compare(execution: &Execution, reference: &Execution, bug: &Bug, finding: &mut Finding) {
-    if let (Outcome::Exited(status), Outcome::Exited(other)) = (&execution.outcome, &reference.outcome)
-        && status != other
-    {
-        if !client_failed(execution) {
-            finding.message = messages::exit_status(*status, true);
-        }
-        finding.notes.push(messages::other_status(*other));
-    }
-    if let Bug::ExitStatus(_) = bug {
-        finding.notes.extend(last_lines(&execution.output).into_iter().map(|line| messages::wrote(&line)));
-        return;
-    }
-    let [here, there] = [execution, reference].map(|of| String::from_utf8_lossy(&of.output).into_owned());
-    let (mut here, mut there) = (here.lines(), there.lines());
-    loop {
-        let lines = (here.next(), there.next());
-        match lines {
-            (None, None) => break,
-            (ours, theirs) if ours != theirs => {
-                finding.notes.push(messages::other_output(ours, theirs));
-                break;
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Returns the end of the program's output: this is where a test says what failed.
-fn last_lines(output: &[u8]) -> Vec<String> {
-    const LINES: usize = 8;
-    const LETTERS: usize = 200;
-    let output = String::from_utf8_lossy(output);
-    let mut lines: Vec<String> = (output.lines().rev().filter(|line| !line.trim().is_empty()).take(LINES))
-        .map(|line| line.trim_end().chars().take(LETTERS).collect())
-        .collect();
-    lines.reverse();
-    lines
 }
 
 /// Returns memory about which nothing is known.

@@ -70,6 +70,35 @@ pub(crate) fn note_what_failed(places: &Places<'_>, finding: &Finding) {
     }));
 }
 
+/// Notes what a thread accesses that others have written while it was preempted. A wrong status or output has no place of
+/// its own; that memory comes closest to what it is about.
+pub(crate) fn note_what_changed_meanwhile(places: &Places<'_>, finding: &Finding, steps: &[Done]) {
+    if !matches!(finding.kind, Kind::ExitStatus | Kind::Output) {
+        return;
+    }
+    let access = |at: usize| {
+        let access = Entry::of(&places.execution.records[steps[at].at]).access()?;
+        (access.mode != AccessMode::Free).then_some(access)
+    };
+    let mut memory = Vec::new();
+    for at in (1..steps.len()).filter(|&at| steps[at].step.preempted) {
+        let thread = steps[at - 1].step.thread;
+        let is_own = |at: &usize| steps[*at].step.thread == thread;
+        let Some(back) = (at..steps.len()).find(is_own) else { continue };
+        let written = (at..back).filter_map(access).filter(|access| access.mode.writes());
+        let written: Vec<Access> = written.collect();
+        let later = (back..steps.len()).filter(is_own).take(SEARCHED).filter_map(access);
+        let changed = later.filter(|access| written.iter().any(|write| write.overlaps(access)));
+        memory.extend(changed.map(|access| {
+            let (start, end) = access.range();
+            start..end
+        }));
+    }
+    memory.sort_by_key(|range| (range.start, range.end));
+    memory.dedup();
+    places.topic.borrow_mut().memory.extend(memory);
+}
+
 /// Numbers the steps, and marks those that matter: where the bug shows and what its cause names, where the locks held
 /// there were taken, preemptions, and the last accesses to what it is about.
 pub(crate) fn mark(places: &Places<'_>, sites: &[Site], cited: &[usize], steps: &mut [Done]) {
