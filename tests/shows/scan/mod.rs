@@ -25,7 +25,7 @@ struct Task {
     cflags: Option<String>,
 }
 
-/// What was asked for.
+/// The options of the command line.
 #[derive(Default)]
 struct Request {
     tasks: Option<PathBuf>,
