@@ -44,14 +44,14 @@ const ACCESS: [Access; 3] = [
         ],
     },
     Access {
-        what: "arguments or variables of the environment",
+        what: "arguments or environment variables",
         words: &["env::var", "env::args", "env::vars"],
         allowed: &[
             ("cli", "is a command"),
             ("cargo", "is a command"),
             ("compile", "finds compilers on the PATH, and RACEHUNTER_LIB"),
             ("plugin", "gets its settings from the wrapper that way"),
-            ("companion", "sees whether a program is hunted in"),
+            ("companion", "checks whether the program runs under a hunt"),
         ],
     },
     Access {
@@ -81,7 +81,7 @@ pub fn run() -> Result<()> {
     if wrong.is_empty() {
         return Ok(());
     }
-    bail!("the code is not as ARCHITECTURE.md says:\n  {}", wrong.join("\n  "));
+    bail!("the code violates ARCHITECTURE.md:\n  {}", wrong.join("\n  "));
 }
 
 /// Returns the crates, by the names of their directories.

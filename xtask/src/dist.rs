@@ -33,7 +33,7 @@ pub fn run(kit: &Kit) -> Result<()> {
             try_out(&dist, &["dpkg-deb", "-x", &package], "usr")?;
             files.push(package);
         }
-        false => println!("dpkg-deb is not there: no Debian package"),
+        false => println!("dpkg-deb is not installed: no Debian package"),
     }
     let words: Vec<&str> = files.iter().map(String::as_str).collect();
     let sums = output(Command::new("sha256sum").args(&words).current_dir(&dist))?;

@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn documents_are_read_as_a_reader_does() {
+    fn headings_links_and_commands_are_parsed() {
         assert_eq!(anchors("# A b's `c`\n```\n# no\n```\n## A b's `c`\n"), ["a-bs-c", "a-bs-c-1"]);
         assert_eq!(links("[a](b.md#c), [d](e)").collect::<Vec<_>>(), ["b.md#c", "e"]);
         assert_eq!(
