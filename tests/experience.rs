@@ -277,7 +277,7 @@ fn gdb_finds_racing_accesses_in_optimised_code() {
     let lines: Vec<u32> = hunted.findings[0].sites.iter().map(|site| site.line).collect();
     for stop in stops {
         let frame = place(stop).expect("a frame");
-        assert!(lines.iter().any(|line| frame.contains(&format!("queue.c:{line}"))), "{frame} is none of {lines:?}");
+        assert!(lines.iter().any(|line| frame.contains(&format!("queue.c:{line}"))), "{frame} is not one of {lines:?}");
     }
 }
 

@@ -3,10 +3,11 @@
 //! The allowed dependencies are read from the code map of ARCHITECTURE.md itself. The other rules are tables here, each
 //! row with its reason: which crates may contain unsafe code, which may read the clock, the environment or the
 //! terminal, and which files may be longer than others. [`documents`] checks links, paths and commands of the
-//! documents.
+//! documents, and [`words`] phrases that were replaced everywhere.
 
 mod documents;
 mod layers;
+mod words;
 
 use crate::shell::root;
 use anyhow::{Context as _, Result, bail};
@@ -78,6 +79,7 @@ pub fn run() -> Result<()> {
     wrong.extend(check_access()?);
     wrong.extend(check_sizes()?);
     wrong.extend(documents::check()?);
+    wrong.extend(words::check()?);
     if wrong.is_empty() {
         return Ok(());
     }

@@ -2,8 +2,8 @@
 //!
 //! S. Bindal, S. Bansal, A. Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs", ISSTA 2013:
 //! algorithm 1. The thread with the highest priority runs; a preemption gives the running thread another place in the order. A
-//! bug that needs `t` threads in a certain order shows whatever the other threads do. It is therefore enough to try so many
-//! random orders that, with the requested confidence, they include every order of any `t` threads (lemma 4.1). That takes far
+//! bug that needs `t` threads in a certain order shows whatever the other threads do. It is therefore enough to try
+//! random orders until, with the requested confidence, they include every order of any `t` threads (lemma 4.1). That takes far
 //! fewer than all orders of all threads.
 //!
 //! A *candidate* is a priority order with the preemptions chosen in it. Different candidates mostly lead to the same schedules. A

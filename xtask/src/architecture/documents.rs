@@ -64,7 +64,7 @@ fn missing(path: &str) -> Result<Option<String>> {
 }
 
 /// Returns the documents of the project.
-fn documents() -> Result<Vec<PathBuf>> {
+pub(super) fn documents() -> Result<Vec<PathBuf>> {
     let mut all = files(&root().join("docs"), "md")?;
     let top =
         ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "targets/README.md", "probes/README.md"];

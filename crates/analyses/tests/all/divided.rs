@@ -281,7 +281,7 @@ fn an_analysis_that_cannot_be_saved_starts_again() {
     let mut campaign = Campaign::new(Portfolio::of(Three(0)), budget, &mut progress);
     campaign.resume(&mut &state[..], &mut executor).unwrap();
     let summary = campaign.run(&mut executor, &mut || false);
-    assert_eq!(summary.counts.executions, 1 + 3, "counts go on");
+    assert_eq!(summary.counts.executions, 1 + 3, "the counts continue");
     assert!(summary.coverage.guarantee.starts_with("3 executions"), "{}", summary.coverage.guarantee);
 
     // The state of a campaign with other analyses is refused.
