@@ -1,21 +1,21 @@
-//! Fibers and kernel threads: what only one of the two backends has to handle.
+//! Fibers and kernel threads: behaviour that only one of the two backends has to handle.
 //!
-//! `targets.rs` checks that both do the same with every program below `targets/`, because it builds those. Like
-//! `detector`, this uses the crates behind the command.
+//! `targets.rs` checks that both agree on every program below `targets/`, because it builds those. Like `detector`,
+//! this file uses the crates behind the command.
 
 use racehunter_abi::EventNumber;
 use racehunter_e2e::Workshop;
 use racehunter_e2e::pair::{Pair, essence};
 use racehunter_explore::{Escape, Execution, Executor as _, Outcome, Plan, Style, Switch, Tail};
 
-/// The program of a C source on both, and the directory that it is in.
+/// Returns the program of a C source on both backends, and its directory.
 fn pair(source: &str) -> (Workshop, Pair) {
     let (workshop, program) = Workshop::with_program(source);
     (workshop, Pair::new(program))
 }
 
 #[test]
-fn threads_are_known_to_the_kernel() {
+fn kernel_threads_have_their_own_ids_and_names() {
     let (_workshop, mut pair) = pair(
         r#"
         #define _GNU_SOURCE
@@ -128,7 +128,7 @@ fn a_program_can_fork() {
 }
 
 #[test]
-fn snapshots_go_on_as_from_the_start() {
+fn executions_from_a_snapshot_equal_those_from_the_start() {
     let (_workshop, mut pair) = pair(
         r#"
         #include <pthread.h>
@@ -153,7 +153,7 @@ fn snapshots_go_on_as_from_the_start() {
     );
     let alone = pair.run(&[Plan::default()]);
     let last = alone[0].switches().pop().expect("there are three threads").at;
-    // Schedules that differ only in the second half, so that they share a prefix that is worth a snapshot.
+    // Schedules that differ only in the second half, so that they share a prefix long enough for a snapshot.
     let whole = Plan::replay(alone[0].switches());
     let half: Vec<Switch> = whole.switches.iter().copied().filter(|switch| switch.at.0 < last.0 / 2).collect();
     let from = half.last().map_or(0, |switch| switch.at.0).max(40_000);
@@ -162,7 +162,7 @@ fn snapshots_go_on_as_from_the_start() {
         tail: Tail::Walk { style: Style::Even, seed },
         ..Plan::replay(half.clone())
     };
-    // And what comes behind them must leave their logs alone.
+    // Executions after them must not overwrite their logs.
     let plans: Vec<Plan> =
         (1..=8).map(tail).chain(std::iter::once(Plan::default())).chain((9..=12).map(tail)).collect();
     let together = pair.run(&plans);

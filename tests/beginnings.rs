@@ -10,8 +10,8 @@ use racehunter_explore::{
 use racehunter_launch::{Limits, Processes, Program};
 use std::path::{Path, PathBuf};
 
-/// Three threads with long private loops, which give way in the middle of them, and meet at a lock, a condition
-/// variable, an atomic and a plain variable.
+/// Three threads with long private loops that yield in the middle and meet at a lock, a condition variable, an atomic
+/// and a plain variable.
 const MEETINGS: &str = r#"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -51,7 +51,7 @@ int main(void) {
 }
 "#;
 
-/// The same, and a loop that waits for a plain variable to change.
+/// The same, with a loop that waits for a plain variable to change.
 const WAITING: &str = r#"
 #include <pthread.h>
 static volatile int ready;
@@ -80,14 +80,14 @@ int main(void) {
 }
 "#;
 
-/// What one execution shows: its schedule, its end, and its log from where it was asked for.
+/// The result of one execution: its schedule, its outcome, and its log from the requested event on.
 type Seen = (Vec<Switch>, Outcome, u64, Vec<Record>);
 
 struct Watched {
     processes: Processes,
     logs_everything: bool,
     seen: Vec<Seen>,
-    /// Number of prefixes of more than a thousand events that were not logged, and number of records that were read.
+    /// Number of unlogged prefixes of more than a thousand events, and number of records read.
     left_out: usize,
     read: usize,
 }
@@ -147,28 +147,28 @@ fn assert_alike(source: &str, strategy: Strategy, detect_races: bool) -> (Watche
 }
 
 #[test]
-fn what_is_not_logged_changes_no_schedule() {
+fn unlogged_prefixes_change_no_schedule() {
     for (strategy, detect_races) in
         [(Strategy::MinSwitches, false), (Strategy::Fair(700), false), (Strategy::Fair(700), true)]
     {
         let (short, whole) = assert_alike(MEETINGS, strategy, detect_races);
-        assert!(short.left_out > 100, "{} of {} have a long beginning", short.left_out, short.seen.len());
+        assert!(short.left_out > 100, "{} of {} have a long prefix", short.left_out, short.seen.len());
         assert!(short.read * 4 < whole.read, "{} records instead of {}", short.read, whole.read);
     }
 }
 
 #[test]
-fn where_loops_wait_everything_is_logged() {
+fn programs_with_waiting_loops_log_everything() {
     let (short, whole) = assert_alike(WAITING, Strategy::Fair(900), false);
     assert!(
         short.left_out < 40,
-        "a loop that waits shows in the first executions, but {} ask for less",
+        "the first executions show a waiting loop, but {} plans ask for a shorter log",
         short.left_out
     );
     assert!(short.read > whole.read / 2);
 }
 
-/// Long enough for snapshots, and what threads wait for is in a pipe.
+/// Long enough for snapshots; the threads wait for a pipe.
 const PIPE: &str = r#"
 #include <assert.h>
 #include <pthread.h>
@@ -198,12 +198,12 @@ int main(void) {
 }
 "#;
 
-/// Executions that continue from one prefix must not take from each other what the kernel keeps for them.
+/// Executions that continue from one prefix must not share kernel objects.
 #[test]
 fn copies_of_a_process_share_no_pipe() {
     let (_workshop, program) = Workshop::with_program(PIPE);
     let watched = explore(&program, Strategy::Fair(10_000), false, false);
-    assert!(watched.left_out > 100, "{} have a long beginning", watched.left_out);
+    assert!(watched.left_out > 100, "{} have a long prefix", watched.left_out);
     for (number, seen) in watched.seen.iter().enumerate() {
         assert_eq!(seen.1, Outcome::Exited(0), "execution {number}");
     }

@@ -1,4 +1,4 @@
-//! Variable and thread bounding, on programs: the figures of the paper, and memory that has to be named.
+//! Variable and thread bounding on programs: the figures of the paper, and memory that has to be named.
 
 use racehunter_e2e::{Hunted, Workshop, root};
 use std::fs;
@@ -16,7 +16,7 @@ const FIGURES: [&str; 8] = [
     "allocation_vector",
 ];
 
-/// The needs of a bug according to its program: preemptions, variables, threads.
+/// What the bug of a program needs, as its comments say: preemptions, variables, threads.
 fn needs(name: &str) -> [u32; 3] {
     let source = fs::read_to_string(root().join(format!("targets/assertion/{name}.c"))).expect(name);
     ["preemptions", "variables", "threads"].map(|what| {
@@ -73,7 +73,7 @@ fn the_figures_are_found_by_walks_that_preempt_at_few_variables() {
     let workshop = Workshop::new();
     for name in FIGURES {
         let [preemptions, variables, _] = needs(name);
-        // The third thread of figure 10 has to be held back too.
+        // The third thread of figure 10 has to be delayed too.
         let depth = preemptions + 1 + u32::from(name == "two_of_two");
         let numbers = [depth, variables.max(1)].map(|number| number.to_string());
         let options = ["--depth", &numbers[0], "--variables", &numbers[1], "--runs", "2000", "--stop-on-first"];
@@ -83,7 +83,7 @@ fn the_figures_are_found_by_walks_that_preempt_at_few_variables() {
 }
 
 #[test]
-fn stages_tell_their_rank() {
+fn stages_report_their_rank() {
     let workshop = Workshop::new();
     let hunted = hunt(&workshop, "two_of_two.fixed", "variable-bound", &[]).expect(0);
     let ranks: Vec<_> = hunted.bounds.iter().map(|stage| (stage.variables, stage.threads, stage.bound)).collect();
@@ -136,7 +136,7 @@ int main(void) {
 ";
 
 #[test]
-fn late_iterations_of_a_loop_can_be_left_alone() {
+fn blocks_of_late_loop_iterations_can_be_excluded() {
     let (workshop, program) = Workshop::with_program(LOOP);
     let first = |iterations: &str, analysis: &str| {
         let options = ["--analysis", analysis, "--bound", "1", "--iterations", iterations];
@@ -154,8 +154,8 @@ fn late_iterations_of_a_loop_can_be_left_alone() {
     }
 }
 
-/// A reader sees that the first of two elements was changed and the second not yet; then it is. The elements belong
-/// to a global, or to a heap block.
+/// A reader sees that the first of two elements was changed before the second is. The elements belong to a global, or
+/// to a heap block.
 fn elements(declaration: &str, allocation: &str) -> String {
     const PAIR: &str = r"
 #include <assert.h>
@@ -209,7 +209,7 @@ fn an_array_and_a_block_can_be_one_variable() {
 }
 
 #[test]
-fn blocks_of_one_call_are_one_variable_for_walks() {
+fn walks_count_blocks_of_one_call_as_one_variable() {
     let (workshop, program) = Workshop::with_program(LOOP);
     let options = ["--analysis", "pct-vb", "--depth", "2", "--variables", "1", "--runs", "300"];
     let hunted = workshop.hunt(&program, &options).expect(1);
@@ -244,7 +244,7 @@ int main() {
 ";
 
 #[test]
-fn calls_of_new_are_told_apart() {
+fn calls_of_new_are_distinguished() {
     let workshop = Workshop::new();
     let program = workshop.write("new.cpp", NEW);
     let options = ["--analysis", "pct-vb", "--variables", "2", "--runs", "1500"];

@@ -1,4 +1,4 @@
-//! Hunts that are interrupted and resumed, and hunts that are divided.
+//! Interrupted, resumed and divided hunts.
 
 use racehunter_e2e::processes::{eventually, expect_none};
 use racehunter_e2e::workshop::text;
@@ -67,9 +67,9 @@ int main(void) {
 }
 "#;
 
-/// What does not depend on how a hunt reached its end: findings and bounds in any order, and the summary.
+/// What must be equal however a hunt reached its end: findings and bounds in any order, and the summary.
 fn essence(hunted: &Hunted) -> Vec<String> {
-    // Assumed by those that were resumed or divided.
+    // An assumption of resumed or divided hunts only.
     let plain = |line: &Value| line.to_string().replace(",\"the same files in each run\"", "");
     let mut lines: Vec<String> = hunted.repeatable.iter().map(plain).collect();
     lines.sort();
@@ -83,7 +83,7 @@ fn campaigns(out: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_hunt_that_is_killed_goes_on() {
+fn a_killed_hunt_resumes() {
     let (workshop, program) = Workshop::with_program(BUSY);
     let options = ["--analysis", "context-bound", "--bound", "2", "--jobs", "1"];
     let whole = Workshop::new().hunt(&program, &options).expect(1);
@@ -95,7 +95,7 @@ fn a_hunt_that_is_killed_goes_on() {
         let options = if kills == 0 { &options[..] } else { &resumed[..] };
         let hunt = Started::new(&mut workshop.hunt_command(&program, options));
         if kills < 4 {
-            // The first one dies as soon as there is something to resume, the others some time later.
+            // The first hunt is killed as soon as there is something to resume, the others some time later.
             eventually("nothing is kept", || !campaigns(&workshop.out()).is_empty());
             thread::sleep(Duration::from_millis(700 * kills));
             hunt.signal(Signal::KILL);
@@ -108,10 +108,10 @@ fn a_hunt_that_is_killed_goes_on() {
     };
     let hunted = hunted.expect(1);
     assert_eq!(essence(&hunted), essence(&whole));
-    // Nothing is left over but the campaign.
+    // Only the campaign is left.
     let left = fs::read_dir(workshop.out().join("campaigns")).unwrap().count();
     assert_eq!((left, campaigns(&workshop.out()).len()), (1, 1));
-    // It has ended, and stays so.
+    // A finished hunt stays finished.
     let again = workshop.hunt(&program, &resumed).expect(1);
     assert_eq!(essence(&again), essence(&whole));
     for finding in &whole.findings {
@@ -120,7 +120,7 @@ fn a_hunt_that_is_killed_goes_on() {
 }
 
 #[test]
-fn a_hunt_that_is_interrupted_goes_on_with_more_executions() {
+fn an_interrupted_hunt_resumes_with_a_larger_budget() {
     let (workshop, program) = Workshop::with_program(BUSY);
     let whole = Workshop::new().hunt(&program, &["--runs", "700"]).expect(1);
     for runs in ["100", "300", "500"] {
@@ -129,7 +129,7 @@ fn a_hunt_that_is_interrupted_goes_on_with_more_executions() {
         let part = workshop.hunt(&program, &options).expect(1);
         assert_eq!(part.summary().executions.to_string(), runs);
     }
-    // Without a target it is the last one, as it was started.
+    // Without a target, it resumes the last hunt with its options.
     let mut command = racehunter(["hunt", "--resume", "--runs", "700", "--out"]);
     let last = Hunted::new(run(command.arg(workshop.out()))).expect(1);
     assert_eq!(last.summary().executions, 700);
@@ -142,7 +142,7 @@ fn a_hunt_that_is_interrupted_goes_on_with_more_executions() {
 }
 
 #[test]
-fn only_the_same_hunt_goes_on() {
+fn only_the_same_hunt_resumes() {
     let (workshop, program) = Workshop::with_program(BUSY);
     let resume = |options: &[&str]| workshop.hunt(&program, &[options, &["--resume"]].concat());
     let nothing = resume(&["--runs", "10"]).expect(2);
@@ -150,12 +150,12 @@ fn only_the_same_hunt_goes_on() {
     let _ = workshop.hunt(&program, &["--runs", "10", "--seed", "4"]);
     resume(&["--runs", "20", "--seed", "5"]).expect(2).ended.says("there is no campaign of");
     assert_eq!(resume(&["--runs", "20", "--seed", "4"]).summary().executions, 20);
-    // A rebuilt program is another one.
+    // A rebuilt program is a different program.
     let source =
         workshop.write("program.c", &BUSY.replace("i < 3; i++)\n        atomic", "i < 2; i++)\n        atomic"));
     workshop.cc(["-O1", "-pthread", "-Wall", &text(&source), "-o", &text(&program)]).expect(0);
     resume(&["--runs", "30", "--seed", "4"]).expect(2).ended.says("rebuilt since");
-    // And what is damaged is of no use.
+    // A damaged campaign is refused.
     let [kept] = &campaigns(&workshop.out())[..] else { panic!("one campaign") };
     let _ = workshop.hunt(&program, &["--runs", "10", "--seed", "4"]);
     let mut bytes = fs::read(kept).unwrap();
@@ -165,7 +165,7 @@ fn only_the_same_hunt_goes_on() {
     resume(&["--runs", "30", "--seed", "4"]).expect(2).ended.says("damaged");
 }
 
-/// Two atomic steps per thread; what they do depends on the environment, the input and a library.
+/// Two atomic steps per thread; their effect depends on the environment, the input and a library.
 const DEPENDS: &str = r#"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -189,9 +189,9 @@ int main(void) {
 }
 "#;
 
-/// What is claimed about one input was explored with that input.
+/// A claim about one input must not combine executions with different inputs.
 #[test]
-fn a_hunt_does_not_go_on_in_another_world() {
+fn a_hunt_does_not_resume_with_other_inputs() {
     let workshop = Workshop::new();
     let library = |step: &str| {
         let source = workshop.write("step.c", &format!("int step(void) {{ return {step}; }}"));
@@ -228,7 +228,7 @@ fn a_hunt_does_not_go_on_in_another_world() {
     assert!(merged.ended.stdout.contains("the same files in each run"));
 }
 
-/// Hunts all parts, each into its own directory; returns their names.
+/// Hunts all parts, each into its own directory. Returns their names.
 fn parts(workshop: &Workshop, target: &Path, of: u32, options: &[&str]) -> Vec<(String, Hunted)> {
     let part = |number: u32| {
         let name = format!("part-{number}");
@@ -240,7 +240,7 @@ fn parts(workshop: &Workshop, target: &Path, of: u32, options: &[&str]) -> Vec<(
 }
 
 #[test]
-fn four_parts_are_the_whole() {
+fn four_parts_together_equal_the_whole() {
     for reduction in [&["--reduction"][..], &[]] {
         let (workshop, program) = Workshop::with_program(BUSY);
         let options = [&["--analysis", "context-bound", "--bound", "1"], reduction].concat();
@@ -291,7 +291,7 @@ fn parts_of_a_clean_program_prove_the_whole() {
 }
 
 #[test]
-fn what_does_not_belong_together_is_not_merged() {
+fn parts_of_different_campaigns_are_not_merged() {
     let (workshop, program) = Workshop::with_program(BUSY);
     for (seed, name) in [("1", "a"), ("2", "b")] {
         let mut command = racehunter(["hunt", "--runs", "5", "--quiet", "--seed", seed, "--out"]);
@@ -318,7 +318,7 @@ mod slow {
     }
 }
 
-/// Leaving out what shows nothing new leaves out no finding, on programs of all kinds: every `step`th target.
+/// Reduction loses no finding, on programs of all kinds: every `step`th target.
 fn compare_reductions(step: usize) {
     let (mut reduced, mut all) = ([0; 2], 0);
     for target in racehunter_e2e::annotations::targets().into_iter().step_by(step) {
@@ -339,8 +339,8 @@ fn compare_reductions(step: usize) {
             let Some(less_summary) = &less.summary else { panic!("{}", target.path) };
             assert_eq!(ids(&less), ids(&more), "{} {kind}", target.path);
             assert!(less_summary.complete, "{} {kind}: {less_summary:?}", target.path);
-            // A search that has to start again without the rules has wasted a few executions, and spurious wake-ups
-            // are tried more often if a reduction has to know what they conflict with.
+            // A search that restarts without reduction has wasted a few executions, and spurious wake-ups are tried
+            // more often if a reduction has to know what they conflict with.
             let started_again = less_summary.left_out == 0;
             let has_wakeups = less_summary.guarantee.contains("wake-ups");
             assert!(
@@ -356,8 +356,8 @@ fn compare_reductions(step: usize) {
     assert!(reduced.iter().all(|&reduced| reduced < all), "{reduced:?} of {all}");
 }
 
-/// Two threads whose accesses are ordered by an annotation, unless the second one makes its own before the first:
-/// then they race. The events alone do not show in which order the annotations were made.
+/// Two threads whose accesses are ordered by an annotation, unless the second thread annotates before the first: then
+/// they race. The events alone do not show the order of the annotations.
 const ANNOTATED: &str = r#"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -395,7 +395,7 @@ int main(void) {
 "#;
 
 #[test]
-fn what_annotations_order_is_not_left_out() {
+fn annotations_disable_reduction() {
     for [first, second] in [["one", "two"], ["two", "one"]] {
         let source = ANNOTATED.replace("@FIRST@", first).replace("@SECOND@", second);
         let (workshop, program) = Workshop::with_program(&source);
@@ -412,7 +412,7 @@ fn what_annotations_order_is_not_left_out() {
 }
 
 #[test]
-fn what_cannot_be_divided_says_so() {
+fn analyses_that_cannot_be_divided_are_refused() {
     let (workshop, program) = Workshop::with_program(BUSY);
     let analysis = "watchpoint-bound";
     let hunted = workshop.hunt(&program, &["--analysis", analysis, "--partition", "1/2"]);
@@ -421,9 +421,9 @@ fn what_cannot_be_divided_says_so() {
     let _ = whole.expect(1);
 }
 
-/// Searches by ranks: finished parts make the whole, and an unfinished part reduces the claim to its last rank.
+/// Ranked searches: finished parts make the whole, and an unfinished part reduces the claim to its last rank.
 #[test]
-fn parts_of_ranked_searches_are_the_whole() {
+fn parts_of_ranked_searches_together_equal_the_whole() {
     for (analysis, reduction) in
         [("variable-bound", &[][..]), ("variable-bound", &["--reduction"][..]), ("thread-bound", &[])]
     {
@@ -451,7 +451,7 @@ fn parts_of_ranked_searches_are_the_whole() {
     }
 }
 
-/// Happens-before pruning finds the same with fewer executions, and says what it rests on.
+/// Happens-before pruning finds the same with fewer executions, and states its assumption.
 #[test]
 fn variable_bounding_can_be_reduced() {
     let (workshop, program) = Workshop::with_program(BUSY);

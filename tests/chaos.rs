@@ -1,21 +1,21 @@
-//! A program that ends in another bad way in every schedule: the campaign counts right, loses no finding, and leaves
-//! nothing running. `cargo xtask chaos` shows the same with more executions.
+//! A program that ends badly in a different way in every schedule: the campaign counts correctly, loses no finding, and
+//! leaves nothing running. `cargo xtask chaos` shows the same with more executions.
 
 use racehunter_e2e::run;
 use std::process::Command;
 
-/// What `cargo xtask chaos` writes with these words, when it says that all is well.
+/// Returns the output of a successful `cargo xtask chaos` with these arguments.
 fn shown(words: &[&str]) -> String {
     run(Command::new(env!("CARGO_BIN_EXE_racehunter-shows")).arg("chaos").args(words)).expect(0).stdout
 }
 
-/// The columns of a row, which two spaces separate at least.
+/// Returns the columns of a row, separated by at least two spaces.
 fn columns(line: &str) -> Vec<&str> {
     line.split("  ").map(str::trim).filter(|column| !column.is_empty()).collect()
 }
 
 #[test]
-fn every_way_to_end_is_counted_and_every_bug_found() {
+fn every_kind_of_end_is_counted_and_every_bug_found() {
     let shown = shown(&["--runs", "200"]);
     let table = shown.split("\n\n").next().unwrap_or_default();
     let rows: Vec<Vec<&str>> = table.lines().skip(2).map(columns).collect();
@@ -29,7 +29,7 @@ fn every_way_to_end_is_counted_and_every_bug_found() {
         counted += row.get(3).map_or(0, |column| number(column));
     }
     assert_eq!(noted, counted, "{shown}");
-    // What looks at a bug more closely is noted and counted too.
+    // Executions that examine a bug are noted and counted too.
     assert!((200..250).contains(&counted), "{shown}");
     for line in ["bugs: assertion, crash, data race, deadlock\n", "processes left running: 0\n"] {
         assert!(shown.contains(line), "{line}{shown}");
@@ -39,10 +39,10 @@ fn every_way_to_end_is_counted_and_every_bug_found() {
     assert_eq!(confirmed, Some("assertion, crash, data-race, deadlock, exit-status"), "{shown}");
 }
 
-/// A program that overwrites what it shares with the controller is not believed, and nothing else is killed.
+/// A program that overwrites the memory it shares with the controller is not believed, and no other process is killed.
 /// `cargo xtask chaos --garble` shows the same with a thousand seeds.
 #[test]
-fn what_is_overwritten_is_not_believed() {
+fn results_in_overwritten_memory_are_not_believed() {
     let shown = shown(&["--garble", "12"]);
     if shown.contains("no process namespaces here") {
         return;

@@ -1,9 +1,9 @@
-//! A hunt claims only what it has seen. It names whatever a program reaches that could hide something, with its
-//! place, and then proves nothing; what hides nothing has no effect.
+//! A hunt claims only what it has seen. It names everything a program reaches that could hide something, with its
+//! place, and then proves nothing; harmless functions have no effect.
 
 use racehunter_e2e::{Hunted, Workshop};
 
-/// Everything that the programs here include, on the first line.
+/// All includes of the programs here, on the first line.
 const HEADERS: &str = "#define _GNU_SOURCE\n#include <arpa/inet.h>\n#include <ctype.h>\n#include <errno.h>\n#include <fcntl.h>\n\
     #include <locale.h>\n#include <pthread.h>\n#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
     #include <sys/mman.h>\n#include <sys/random.h>\n#include <sys/stat.h>\n#include <sys/syscall.h>\n#include <time.h>\n\
@@ -33,43 +33,43 @@ fn hunt(globals: &str, work: &str, start: &str) -> Hunted {
     workshop.hunt(&program, &OPTIONS)
 }
 
-/// What was not seen: its kind, its name, and the line.
-fn told(hunted: &Hunted) -> Vec<(String, String, u32)> {
+/// Returns what was not seen: its kind, its name, and the line.
+fn reported(hunted: &Hunted) -> Vec<(String, String, u32)> {
     let all = hunted.summary().uncontrolled.iter();
     all.map(|what| (what.what.clone(), what.detail.clone(), what.line)).collect()
 }
 
-/// The threads of a program do something that is not seen: it is reported once, and nothing is proved.
+/// Checks that unseen behaviour of the threads is reported once, and nothing is proved.
 #[track_caller]
 fn loses_its_claim(globals: &str, work: &str, what: &str, detail: &str) {
     let hunted = hunt(globals, work, "");
     let summary = hunted.summary();
     let expected = (what.to_owned(), detail.to_owned(), 1);
-    assert!(told(&hunted).contains(&expected), "{work}: {:?}", told(&hunted));
+    assert!(reported(&hunted).contains(&expected), "{work}: {:?}", reported(&hunted));
     assert!(!summary.complete && summary.finished, "{work}: {summary:?}");
     assert!(summary.guarantee.starts_with("all schedules with <= 1 preemption"), "{work}: {summary:?}");
 }
 
-/// The threads of a program do what is seen, or hides nothing.
+/// Checks that the claim is kept: everything the threads do is seen, or hides nothing.
 #[track_caller]
 fn keeps_its_claim(globals: &str, work: &str, start: &str) {
     let hunted = hunt(globals, work, start).expect(0);
-    assert!(told(&hunted).is_empty() && hunted.summary().complete, "{work} {start}: {:?}", hunted.summary());
+    assert!(reported(&hunted).is_empty() && hunted.summary().complete, "{work} {start}: {:?}", hunted.summary());
 }
 
 #[test]
-fn state_inside_the_c_library_without_a_model_is_told() {
+fn unmodelled_state_inside_the_c_library_is_reported() {
     loses_its_claim("", "uselocale((locale_t)0);", "hidden-state", "`uselocale`");
     loses_its_claim("", "setlocale(LC_ALL, \"C\");", "hidden-state", "`setlocale`");
 }
 
-/// The threads of a program race by what the C library does for them, at the line where they call it.
+/// Checks that the threads race through the C library, at the line of the call.
 #[track_caller]
 fn races(globals: &str, work: &str, on: &str) {
     let hunted = hunt(globals, work, "").expect(1);
     let race = hunted.at("data-race", "program.c", 1);
     assert!(race.is_some_and(|race| race.message.contains(on)), "{work}: {:?}", hunted.overview());
-    assert!(told(&hunted).is_empty(), "{work}: {:?}", told(&hunted));
+    assert!(reported(&hunted).is_empty(), "{work}: {:?}", reported(&hunted));
 }
 
 #[test]
@@ -79,12 +79,12 @@ fn state_inside_the_c_library_is_an_object() {
     races("", "time_t t = 0; if (!localtime(&t)) abort();", "tm (C library)");
     // It has its own lock.
     keeps_its_claim("", "if (rand() < 0) abort();", "");
-    // Reading is not a conflict.
+    // Two reads do not conflict.
     keeps_its_claim("", "if (!getenv(\"PATH\")) abort();", "");
 }
 
 #[test]
-fn memory_that_the_c_library_touches_is_seen() {
+fn memory_that_the_c_library_accesses_is_seen() {
     races("int x[2];", "sscanf(\"7\", \"%d\", &x[p != 0]);", "x");
     races("struct stat s;", "stat(\"/\", &s);", "s");
     races("char d[99];", "if (!getcwd(d, sizeof d)) abort();", "d");
@@ -99,12 +99,12 @@ fn memory_that_the_c_library_touches_is_seen() {
 }
 
 #[test]
-fn memory_that_the_c_library_touches_unseen_is_told() {
+fn memory_that_the_c_library_accesses_unseen_is_reported() {
     loses_its_claim("char s[9]; wchar_t w[9];", "wcstombs(s, w, 9);", "unseen-memory", "`wcstombs`");
 }
 
 #[test]
-fn what_only_the_thread_itself_can_reach_is_not() {
+fn thread_private_memory_keeps_the_claim() {
     keeps_its_claim("", "int x; sscanf(\"7\", \"%d\", &x); if (x != 7) abort();", "");
     keeps_its_claim("", "struct stat s; stat(\"/\", &s);", "");
     keeps_its_claim("", "struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t);", "");
@@ -112,7 +112,7 @@ fn what_only_the_thread_itself_can_reach_is_not() {
 }
 
 #[test]
-fn what_is_seen_keeps_the_claim() {
+fn modelled_calls_keep_the_claim() {
     keeps_its_claim(
         "pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; char text[30]; int n;",
         "char *mine = strdup(\"abc\"); memset(mine, 'x', 2); pthread_mutex_lock(&m); strcpy(text, mine);
@@ -125,7 +125,7 @@ fn what_is_seen_keeps_the_claim() {
 }
 
 #[test]
-fn what_the_library_writes_and_tells_is_seen() {
+fn results_written_by_the_library_are_seen() {
     for (globals, work) in [
         ("char s[20];", "sprintf(s, \"%d\", 12345); if (s[3] == 'x') abort();"),
         ("time_t t;", "time(&t);"),
@@ -150,7 +150,7 @@ fn the_handle_of_a_thread_is_written() {
 }
 
 #[test]
-fn assembler_is_told_by_its_place() {
+fn assembler_is_reported_with_its_place() {
     let fill =
         "void *d = &n; long c = 4; __asm__ volatile(\"rep stosb\" : \"+D\"(d), \"+c\"(c) : \"a\"(0) : \"memory\");";
     loses_its_claim("int n;", fill, "assembler", "`rep stosb`");
@@ -165,7 +165,7 @@ fn assembler_is_told_by_its_place() {
 }
 
 #[test]
-fn what_differs_from_execution_to_execution_is_told_wherever_it_is_read() {
+fn random_values_are_reported_wherever_they_are_read() {
     for (start, detail) in [
         ("char b[4]; if (getrandom(b, 4, 0) < 0) return 1;", "`getrandom`"),
         ("FILE *f = fopen(\"/dev/urandom\", \"r\"); if (!f) return 1; fclose(f);", "`fopen`"),
@@ -173,27 +173,32 @@ fn what_differs_from_execution_to_execution_is_told_wherever_it_is_read() {
         ("if (getpid() == 1) return 1;", "`getpid`"),
     ] {
         let hunted = hunt("", "", start).expect(0);
-        assert_eq!(told(&hunted), [("random".to_owned(), detail.to_owned(), 2)], "{start}");
+        assert_eq!(reported(&hunted), [("random".to_owned(), detail.to_owned(), 2)], "{start}");
         assert!(!hunted.summary().complete, "{start}");
     }
     keeps_its_claim("", "", "if (kill(getpid(), 0)) return 1;");
     let hunted = hunt("", "", "char b[4]; if (syscall(SYS_getrandom, b, 4, 0) < 0) return 1;").expect(0);
-    assert_eq!(told(&hunted), [("system-call".to_owned(), "system call 318".to_owned(), 2)]);
+    assert_eq!(reported(&hunted), [("system-call".to_owned(), "system call 318".to_owned(), 2)]);
 }
 
 #[test]
-fn what_happens_while_there_is_one_thread_is_no_secret() {
+fn single_threaded_startup_keeps_the_claim() {
     let start = "srand(1); char text[9] = \"a b\"; strtok(text, \" \"); getenv(\"HOME\"); char line[200];
         FILE *f = fopen(\"/etc/passwd\", \"r\"); if (!f || !fgets(line, sizeof line, f)) return 1; fclose(f);
         int x; if (sscanf(\"3\", \"%d\", &x) != 1) return 1; __asm__ volatile(\"cpuid\" : : \"a\"(0) : \"ebx\", \"ecx\", \"edx\");";
-    // Which processor it is may differ, the rest does not.
+    // The processor may vary; nothing else does.
     let hunted = hunt("", "", start).expect(0);
-    assert_eq!(told(&hunted).iter().map(|told| told.0.as_str()).collect::<Vec<_>>(), ["random"], "{:?}", told(&hunted));
+    assert_eq!(
+        reported(&hunted).iter().map(|item| item.0.as_str()).collect::<Vec<_>>(),
+        ["random"],
+        "{:?}",
+        reported(&hunted)
+    );
     keeps_its_claim("", "", start.split("__asm__").next().unwrap_or_default());
 }
 
 #[test]
-fn files_that_are_read_or_written_are_no_secret() {
+fn files_only_read_or_only_written_keep_the_claim() {
     let quiet = [
         // Written only, by all of them.
         (
@@ -218,20 +223,20 @@ fn files_that_are_read_or_written_are_no_secret() {
 }
 
 #[test]
-fn memory_at_two_addresses_is_told() {
+fn memory_at_two_addresses_is_reported() {
     let twice = "int fd = memfd_create(\"m\", 0); if (ftruncate(fd, 4096)) return 1;
         a = mmap(0, 4096, 3, MAP_SHARED, fd, 0); b = mmap(0, 4096, 3, MAP_SHARED, fd, 0);";
     let hunted = hunt("char *a, *b;", "", twice);
-    assert!(told(&hunted).iter().any(|told| told.0 == "alias"), "{:?}", told(&hunted));
+    assert!(reported(&hunted).iter().any(|item| item.0 == "alias"), "{:?}", reported(&hunted));
     keeps_its_claim("char *a;", "", "a = mmap(0, 4096, 3, MAP_SHARED | MAP_ANONYMOUS, -1, 0);");
 }
 
-/// Code that is not instrumented: counts, by a function that calls another.
+/// Uninstrumented code: a function that counts, called through another.
 const LIBRARY: &str =
     "static int counter;\nint count(void) { return ++counter; }\nint (*pointer(void))(void) { return count; }\n";
 
 #[test]
-fn code_of_another_compiler_is_told_by_name() {
+fn code_of_another_compiler_is_reported_by_name() {
     let globals = "int count(void); int (*pointer(void))(void); int (*called)(void);";
     for (build, by, detail) in [
         ("gcc -g -c library.c && racehunter-cc -g -O1 -pthread program.c library.o -o program", "count();", "`count`"),
@@ -259,7 +264,7 @@ fn code_of_another_compiler_is_told_by_name() {
         workshop.write("program.c", &program(globals, by, "called = pointer();"));
         workshop.shell(build);
         let hunted = workshop.hunt(&workshop.path("program"), &OPTIONS).expect(0);
-        let details: Vec<String> = told(&hunted).into_iter().map(|told| told.1).collect();
+        let details: Vec<String> = reported(&hunted).into_iter().map(|item| item.1).collect();
         assert_eq!(details, [detail], "{build} {by}");
         assert!(!hunted.summary().complete, "{build}");
     }
@@ -274,20 +279,20 @@ fn code_of_another_compiler_is_told_by_name() {
         workshop.write("program.c", &program(globals, "count(); called();", "called = pointer();"));
         workshop.shell(build);
         let hunted = workshop.hunt(&workshop.path("program"), &OPTIONS).expect(1);
-        assert!(told(&hunted).is_empty(), "{build}: {:?}", told(&hunted));
+        assert!(reported(&hunted).is_empty(), "{build}: {:?}", reported(&hunted));
     }
 }
 
 #[test]
-fn functions_with_their_instrumentation_switched_off_are_told() {
+fn functions_without_instrumentation_are_reported() {
     let off = "__attribute__((no_sanitize(\"thread\"))) static int peek(int *p) { return *p; }";
     let hunted = hunt(&format!("int n;\n#line 7\n{off}"), "if (peek(&n)) abort();", "");
-    assert_eq!(told(&hunted), [("no-instrumentation".to_owned(), "`peek`".to_owned(), 7)]);
+    assert_eq!(reported(&hunted), [("no-instrumentation".to_owned(), "`peek`".to_owned(), 7)]);
     assert!(!hunted.summary().complete);
 }
 
 #[test]
-fn a_claim_that_is_lost_is_told_in_words() {
+fn a_lost_claim_is_explained_in_words() {
     let source = program("", "uselocale((locale_t)0);", "");
     let (workshop, program) = Workshop::with_program(&source);
     let mut command = racehunter_e2e::racehunter(["hunt", "--quiet", "--require-complete"]);
@@ -302,7 +307,7 @@ fn a_claim_that_is_lost_is_told_in_words() {
 }
 
 #[test]
-fn parts_keep_what_was_not_seen() {
+fn merged_parts_keep_what_was_not_seen() {
     let source = program("", "uselocale((locale_t)0);", "");
     let (workshop, program) = Workshop::with_program(&source);
     let names = ["one", "two"];
@@ -313,12 +318,12 @@ fn parts_keep_what_was_not_seen() {
         racehunter_e2e::run(command.arg(out).args(&OPTIONS[..4]).arg(&program)).expect(0);
     }
     let merged = workshop.merge(&names, &["--require-complete"]).expect(3);
-    assert!(told(&merged).iter().any(|told| told.1 == "`uselocale`"), "{:?}", merged.summary());
+    assert!(reported(&merged).iter().any(|item| item.1 == "`uselocale`"), "{:?}", merged.summary());
     assert!(merged.summary().finished && !merged.summary().complete, "{:?}", merged.summary());
 }
 
 #[test]
-fn a_claim_names_what_it_rests_on() {
+fn a_claim_names_its_assumptions() {
     let assumes = |work: &str| hunt("", work, "").expect(0).summary().assumes.clone();
     let has = |all: &[String], what: &str| all.iter().any(|line| line == what);
     let (freed, time) = ("freed memory is not handed out again at once", "time passes only as the schedule says");
@@ -350,18 +355,18 @@ fn strings_of_cxx_are_seen() {
         !v.empty(); }); }\n try { throw std::runtime_error(\"o\"); } catch (const std::exception &e) { a.join(); return \
         e.what()[0] != 'o'; } }\n";
     let hunted = hunt_cxx(fine).expect(0);
-    assert!(told(&hunted).is_empty() && hunted.summary().complete, "{:?}", hunted.summary());
+    assert!(reported(&hunted).is_empty() && hunted.summary().complete, "{:?}", hunted.summary());
 }
 
 #[test]
-fn what_the_cxx_library_keeps_to_itself_is_told() {
+fn hidden_accesses_of_the_cxx_library_are_reported() {
     let source = "#include <map>\n#include <mutex>\n#include <thread>\nstd::mutex m; std::map<int, int> map;\n\
         void add(int n) { std::lock_guard<std::mutex> lock(m); map[n] = n; }\n\
         int main() { std::thread a(add, 1), b(add, 2); a.join(); b.join(); }\n";
     let hunted = hunt_cxx(source).expect(0);
     let is_tree =
-        |told: &(String, String, u32)| told.0 == "library" && told.1.contains("_Rb_tree_insert_and_rebalance");
-    assert!(told(&hunted).iter().any(is_tree) && !hunted.summary().complete, "{:?}", told(&hunted));
+        |item: &(String, String, u32)| item.0 == "library" && item.1.contains("_Rb_tree_insert_and_rebalance");
+    assert!(reported(&hunted).iter().any(is_tree) && !hunted.summary().complete, "{:?}", reported(&hunted));
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! Everything that a user can do, and how it ends. `targets.rs` is the other half: every program below `targets/`.
+//! Everything that a user can do, and its result. `targets.rs` is the other half: every program below `targets/`.
 //!
-//! All files make one program, because linking one for each file takes longer than running it.
+//! All files form one program, because linking one per file takes longer than running it.
 
 mod backends;
 mod beginnings;

@@ -1,7 +1,7 @@
-//! The wrappers as compilers of real build systems, and objects that other compilers made.
+//! The wrappers as compilers of real build systems, and objects from other compilers.
 //!
-//! The projects are generated: a library with a race in it, and a program that calls it from two threads. What counts
-//! is that the build works as with any compiler, and that the hunt names the line in the library.
+//! The projects are generated: a library with a race, and a program that calls it from two threads. The build must work
+//! as with any compiler, and the hunt must name the line in the library.
 
 use racehunter_e2e::{Hunted, Workshop, racehunter, run};
 use std::path::Path;
@@ -18,7 +18,7 @@ void add(void) {
 /// The line with the race.
 const BUG: u32 = 5;
 
-/// Its user, in C and in C++.
+/// A program that uses it, valid in C and in C++.
 const MAIN: &str = r#"
 #include <pthread.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ fn project() -> Workshop {
     workshop
 }
 
-/// Hunts the program: the race is found, at its line in the library.
+/// Hunts the program, and expects the race at its line in the library.
 #[track_caller]
 fn expect_race(workshop: &Workshop, program: &str) {
     let hunted = workshop.hunt(&workshop.path(program), &["--runs", "50"]).expect(1);
@@ -80,7 +80,7 @@ fn make_with_a_shared_library() {
     );
     workshop.shell("make CC=racehunter-cc");
     let native = workshop.shell("./program");
-    assert_eq!(native.stdout, "done\n", "without RaceHunter it runs as ever");
+    assert_eq!(native.stdout, "done\n", "the program behaves differently without RaceHunter");
     expect_race(&workshop, "program");
 }
 
@@ -104,14 +104,14 @@ fn make_with_an_archive_dependencies_and_a_response_file() {
 }
 
 #[test]
-fn several_sources_at_once() {
+fn several_sources_are_compiled_at_once() {
     let workshop = project();
     workshop.shell("racehunter-cc -O1 -pthread main.c counter.c -o program");
     expect_race(&workshop, "program");
 }
 
 #[test]
-fn link_time_optimisation() {
+fn link_time_optimisation_keeps_the_race() {
     let workshop = project();
     workshop.shell(
         "racehunter-cc -O2 -flto -c main.c && racehunter-cc -O2 -flto -c counter.c
@@ -121,7 +121,7 @@ fn link_time_optimisation() {
 }
 
 #[test]
-fn a_library_that_is_loaded_later() {
+fn a_race_in_a_library_loaded_later_is_found() {
     let workshop = project();
     workshop.write(
         "loader.c",
@@ -221,7 +221,7 @@ fn autotools() {
     expect_race(&workshop, "build/program");
 }
 
-/// Objects with ThreadSanitizer's calls: the runtime knows them by their code addresses only.
+/// Objects with ThreadSanitizer's calls: the runtime knows them only by their code addresses.
 #[track_caller]
 fn expect_race_in_objects_of(compiler: &str) {
     let workshop = project();
@@ -234,18 +234,18 @@ fn expect_race_in_objects_of(compiler: &str) {
 }
 
 #[test]
-fn objects_of_gcc() {
+fn a_race_in_objects_of_gcc_is_found() {
     expect_race_in_objects_of("gcc");
 }
 
 #[test]
-fn objects_of_clang() {
+fn a_race_in_objects_of_clang_is_found() {
     let newest = ["clang-22", "clang-19"].into_iter().find(|name| Path::new("/usr/bin").join(name).exists());
     expect_race_in_objects_of(newest.expect("a supported clang is installed"));
 }
 
 #[test]
-fn both_kinds_of_objects() {
+fn objects_of_both_compilers_can_be_mixed() {
     let workshop = project();
     workshop.shell(
         "gcc -g -O1 -fsanitize=thread -c counter.c && racehunter-cc -O1 -c main.c
@@ -255,7 +255,7 @@ fn both_kinds_of_objects() {
 }
 
 #[test]
-fn answers_what_build_systems_ask() {
+fn wrappers_answer_the_queries_of_build_systems() {
     let workshop = project();
     let asked = workshop.shell("racehunter-cc --version; racehunter-cc -dumpmachine; racehunter-cc -E main.c");
     assert!(asked.stdout.contains("clang") && asked.stdout.contains("pthread_create"), "{}", asked.stdout);
@@ -266,7 +266,7 @@ fn answers_what_build_systems_ask() {
     failed.says("nowhere.c");
 }
 
-/// Correct uses of the C++ library: explored without a finding.
+/// Explores correct uses of the C++ library, and expects no finding.
 #[track_caller]
 fn expect_clean(standard: &str, source: &str) {
     let workshop = Workshop::new();
@@ -274,16 +274,16 @@ fn expect_clean(standard: &str, source: &str) {
     let cflags = format!("-std={standard}");
     let options = ["--cflags", &cflags, "--analysis", "context-bound", "--bound", "1", "--runs", "300"];
     let hunted = workshop.hunt(&source, &options);
-    assert!(hunted.findings.is_empty(), "nothing is wrong with it, but: {:#?}", hunted.overview());
+    assert!(hunted.findings.is_empty(), "a correct program has findings: {:#?}", hunted.overview());
     let hunted = hunted.expect(0);
     let summary = hunted.summary();
     assert!(summary.threads > 1 && summary.diverged + summary.timed_out == 0, "{summary:?}");
     let missed = summary.missed.iter().any(|line| line.contains("control") || line.contains("killed"));
-    assert!(!missed, "everything is under control: {:?}", summary.missed);
+    assert!(!missed, "something was not under control: {:?}", summary.missed);
 }
 
 #[test]
-fn futures_and_exceptions() {
+fn correct_futures_and_exceptions_are_clean() {
     expect_clean(
         "c++17",
         r#"
@@ -316,7 +316,7 @@ int main() {
 }
 
 #[test]
-fn locks_and_conditions() {
+fn correct_locks_and_conditions_are_clean() {
     expect_clean(
         "c++17",
         r"
@@ -366,7 +366,7 @@ int main() {
 }
 
 #[test]
-fn atomics_and_thread_local_objects() {
+fn correct_atomics_and_thread_local_objects_are_clean() {
     expect_clean(
         "c++17",
         r"
@@ -411,7 +411,7 @@ int main() {
 }
 
 #[test]
-fn exceptions_in_several_threads() {
+fn correct_exceptions_in_several_threads_are_clean() {
     expect_clean(
         "c++17",
         r#"
@@ -465,7 +465,7 @@ int main() {
 }
 
 #[test]
-fn the_concurrency_of_cxx20() {
+fn correct_concurrency_of_cxx20_is_clean() {
     expect_clean(
         "c++20",
         r"
@@ -547,7 +547,7 @@ int main(void) {
 }
 
 #[test]
-fn the_runtime_has_its_own_functions_on_bytes() {
+fn the_runtime_uses_its_own_byte_functions() {
     let workshop = Workshop::new();
     let program = workshop.path("bytes");
     let source = workshop.write("bytes.c", include_str!("programs/bytes.c"));

@@ -1,5 +1,4 @@
-//! `cargo racehunter` on crates of every kind: with C and C++ code, with custom harnesses, and those that cannot be
-//! hunted.
+//! `cargo racehunter` on crates of every kind: with C and C++ code, with custom harnesses, and those that cannot be hunted.
 
 use crate::crates::{Crate, command, sysroots};
 use racehunter_e2e::tool;
@@ -7,7 +6,7 @@ use serde_json::Value;
 
 const MANIFEST: &str = "[package]\nname = \"program\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
 
-/// A build script without dependencies: it takes the compilers that the `cc` crate would take.
+/// A build script without dependencies: it uses the compilers that the `cc` crate would use.
 const BUILD: &str = r#"
 fn main() {
     let out = std::env::var("OUT_DIR").unwrap();
@@ -36,7 +35,7 @@ fn mixed() -> Crate {
 }
 
 #[test]
-fn rust_with_c_and_cpp_in_it_is_hunted_in_as_a_whole() {
+fn a_crate_with_c_and_cpp_code_is_hunted_as_a_whole() {
     let program = mixed();
     let tested = program.test(&["--runs", "60"], 1);
     let race = |test: &str| {
@@ -55,9 +54,9 @@ fn rust_with_c_and_cpp_in_it_is_hunted_in_as_a_whole() {
     }
 }
 
-/// A compiler that the user has chosen compiles as it always does, and what it compiles is not seen.
+/// A compiler chosen by the user is used as is, and its code is not seen.
 #[test]
-fn a_compiler_that_was_chosen_stays() {
+fn a_compiler_chosen_by_the_user_is_kept() {
     let program = mixed();
     let mut chosen = command();
     chosen.args(["test", "--message-format", "json", "--quiet", "--runs", "20", "c_with_a_lock"]);
@@ -67,9 +66,9 @@ fn a_compiler_that_was_chosen_stays() {
     assert!(summary.contains("counter_add_locked"), "{summary}");
 }
 
-/// Both ways in which a C program can use a Rust library.
+/// Both forms in which a C program can use a Rust library.
 #[test]
-fn a_program_in_c_with_a_library_in_rust_is_hunted_in_as_a_whole() {
+fn a_c_program_with_a_rust_library_is_hunted_as_a_whole() {
     let program = Crate::new(include_str!("programs/rust/mixed/library.rs"));
     program.workshop.write("Cargo.toml", &format!("{MANIFEST}\n[lib]\ncrate-type = [\"staticlib\", \"cdylib\"]\n"));
     program.workshop.write("main.c", include_str!("programs/rust/mixed/main.c"));
@@ -92,7 +91,7 @@ fn a_program_in_c_with_a_library_in_rust_is_hunted_in_as_a_whole() {
     }
 }
 
-/// The message of the panic with which a test says what it has seen.
+/// Returns the message of the panic in which a test reports what it has seen.
 fn message(program: &Crate, seed: &str) -> String {
     let out = format!("out-{seed}");
     let tested = program.test(&["--runs", "12", "--seed", seed, "--out", &out, "says_what_it_has"], 1);
@@ -101,16 +100,16 @@ fn message(program: &Crate, seed: &str) -> String {
     finding["message"].as_str().expect("text").to_owned()
 }
 
-/// Keys of hash maps, thread ids, addresses, clocks: an execution can be repeated, in this hunt and in the next.
+/// Keys of hash maps, thread ids, addresses, clocks: they are the same in every execution, in this hunt and in the next.
 #[test]
-fn what_is_chance_elsewhere_is_the_same_in_every_execution() {
+fn random_values_are_the_same_in_every_execution() {
     let program = Crate::new(include_str!("programs/rust/determined.rs"));
     let said = message(&program, "1");
     assert!(said.contains("ThreadId(") && said.contains("SystemTime {"), "{said}");
     assert_eq!(said, message(&program, "2"));
 }
 
-/// Threads are called what the program calls them.
+/// Reports use the thread names of the program.
 #[test]
 fn the_names_of_threads_are_in_the_report() {
     let source = "#[test]\nfn races() {\n    static mut SHARED: u32 = 0;\n    let named = std::thread::Builder::new().name(\"the writer\".to_owned());\n    \
@@ -122,7 +121,7 @@ fn the_names_of_threads_are_in_the_report() {
 }
 
 #[test]
-fn a_harness_of_its_own_is_hunted_in_as_a_whole() {
+fn a_custom_harness_is_hunted_as_a_whole() {
     let program = Crate::new("");
     program.workshop.write("Cargo.toml", &format!("{MANIFEST}\n[[test]]\nname = \"own\"\nharness = false\n"));
     let main = "use std::sync::atomic::{AtomicU32, Ordering};\n\
@@ -141,7 +140,7 @@ fn a_harness_of_its_own_is_hunted_in_as_a_whole() {
 }
 
 #[test]
-fn a_procedural_macro_is_left_out_and_said_to_be() {
+fn a_procedural_macro_is_left_out_with_a_message() {
     let program = Crate::new("#[test]\nfn nothing() {}\n");
     program.workshop.write("Cargo.toml", &format!("{MANIFEST}\n[lib]\nproc-macro = true\n"));
     program
@@ -177,7 +176,7 @@ fn a_test_that_ends_the_program_with_success_is_not_proved() {
 }
 
 #[test]
-fn a_test_that_needs_a_terminal_fails_as_it_does_without_one() {
+fn a_test_that_needs_a_terminal_fails_as_without_racehunter() {
     let program =
         Crate::new("#[test]\nfn asks() {\n    std::fs::File::open(\"/dev/tty\").expect(\"a terminal\");\n}\n");
     let mut detached = std::process::Command::new("setsid");
@@ -192,7 +191,7 @@ fn a_test_that_needs_a_terminal_fails_as_it_does_without_one() {
     assert!(ended.stdout.contains("a terminal: Os { code: 6"), "{}", ended.stdout);
 }
 
-/// A crate without a standard library has none that could be controlled; its tests have one, if the crate allows it.
+/// A `no_std` crate has no standard library that could be controlled; its tests have one, if the crate allows it.
 #[test]
 fn a_crate_without_a_standard_library_is_tested_with_one() {
     let source = "#![cfg_attr(not(test), no_std)]\n#[test]\nfn nothing() {}\n";
@@ -203,9 +202,9 @@ fn a_crate_without_a_standard_library_is_tested_with_one() {
     program.run(&["test", "--quiet"]).expect(2).says("the crate does not compile");
 }
 
-/// What is needed to instrument the standard library is missing.
+/// A tool needed to instrument the standard library is missing.
 #[test]
-fn without_binutils_it_says_what_to_install() {
+fn missing_binutils_are_named_with_what_to_install() {
     let program = Crate::new("#[test]\nfn nothing() {}\n");
     let mut without = command();
     let toolchain = std::process::Command::new("rustc").args(["--print", "sysroot"]).output().expect("rustc runs");
@@ -219,7 +218,7 @@ fn without_binutils_it_says_what_to_install() {
 mod slow {
     use super::{Crate, message};
 
-    /// What tokio draws for `select!`, its clock, and the ports that it gets. What it prints is compared from execution to execution.
+    /// What tokio draws for `select!`, its clock, and its ports. The output is compared between executions.
     #[test]
     fn tokio_is_the_same_in_every_execution() {
         let program = Crate::new(include_str!("programs/rust/tokio.rs"));

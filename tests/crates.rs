@@ -1,4 +1,4 @@
-//! `cargo racehunter` on crates as they are, with the stable toolchain.
+//! `cargo racehunter` on unchanged crates, with the stable toolchain.
 
 use racehunter_e2e::tool::{self, Ended};
 use racehunter_e2e::workshop::Workshop;
@@ -12,7 +12,7 @@ pub(crate) struct Crate {
     pub(crate) workshop: Workshop,
 }
 
-/// The instrumented standard library is made once, and kept for the next time.
+/// Builds the instrumented standard library once, and keeps it.
 pub(crate) fn sysroots() -> PathBuf {
     static MADE: Once = Once::new();
     let directory = tool::root().join("target/sysroots");
@@ -24,7 +24,7 @@ pub(crate) fn sysroots() -> PathBuf {
 
 pub(crate) fn command() -> Command {
     let mut command = Command::new(tool::path().with_file_name("cargo-racehunter"));
-    // What cargo sets for the tests of this crate does not apply to that one.
+    // Cargo's variables for the tests of this crate must not apply to that one.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_")) {
         command.env_remove(name);
     }
@@ -45,7 +45,7 @@ impl Crate {
         self.workshop.run(command().args(words).env("RACEHUNTER_SYSROOTS", sysroots()))
     }
 
-    /// `cargo racehunter test`, with an answer for scripts.
+    /// Runs `cargo racehunter test` with JSON output.
     #[track_caller]
     pub(crate) fn test(&self, words: &[&str], status: i32) -> Tested {
         let ended = self.run(&[&["test", "--message-format", "json", "--quiet"], words].concat()).expect(status);
@@ -53,7 +53,7 @@ impl Crate {
     }
 }
 
-/// What `cargo racehunter test` has said.
+/// The output of `cargo racehunter test`.
 pub(crate) struct Tested {
     lines: Vec<Value>,
 }
@@ -77,7 +77,7 @@ impl Tested {
 }
 
 #[test]
-fn every_way_in_which_a_test_can_end_is_told() {
+fn every_kind_of_test_result_is_reported() {
     let program = Crate::new(include_str!("programs/rust/outcomes.rs"));
     let junit = program.workshop.path("junit.xml");
     let tested = program.test(&["--runs", "200", "--junit", junit.to_str().expect("plain")], 1);
@@ -132,12 +132,12 @@ fn tests_are_chosen_as_cargo_chooses_them() {
     program.test(&["--", "--exact", "has_no_threads"], 4);
 }
 
-/// Everything in the standard library that threads meet at, used rightly.
+/// Every synchronisation primitive of the standard library, used correctly.
 fn check_correct_programs(options: &[&str]) {
     let program = Crate::new(include_str!("programs/rust/clean.rs"));
     let tested = program.test(options, 0);
-    let told: Vec<&Value> = tested.all("finding").collect();
-    assert!(told.is_empty(), "{told:#?}");
+    let found: Vec<&Value> = tested.all("finding").collect();
+    assert!(found.is_empty(), "{found:#?}");
     assert_eq!(tested.all("test").count(), 22);
     for test in tested.all("test") {
         assert!(test["verdict"] == "clean" || test["verdict"] == "proved", "{test}");
@@ -162,10 +162,10 @@ mod slow {
     }
 }
 
-/// A thread that only reads repeatedly is blocked until the value changes: there are few schedules, and none runs to
-/// a limit.
+/// A thread that only reads repeatedly is blocked until the value changes: there are few schedules, and none runs to a
+/// limit.
 #[test]
-fn loops_that_wait_are_explored_to_the_end() {
+fn waiting_loops_are_explored_completely() {
     let program = Crate::new(include_str!("programs/rust/spins.rs"));
     let tested = program.test(&["--analysis", "context-bound", "--bound", "1", "--time", "100s"], 0);
     for test in ["in_a_loop_of_its_own", "in_a_function", "by_an_exchange_that_fails"] {
@@ -197,9 +197,9 @@ fn bugs_of_each_kind_are_found_minimised_and_replayed() {
     }
 }
 
-/// Waits on a `Condvar` end for no reason too, as its documentation says.
+/// Waits on a `Condvar` can also wake up spuriously, as its documentation says.
 #[test]
-fn a_wait_may_end_for_no_reason() {
+fn a_wait_may_wake_up_spuriously() {
     let waits = |word: &str| {
         format!(
             r#"
@@ -228,7 +228,7 @@ fn waits() {{
     assert!(["clean", "proved"].contains(&tested.verdict("waits")));
 }
 
-/// The optimised code is found too, where the optimiser leaves the bug in.
+/// Bugs in optimised code are found too, if the optimiser leaves them in.
 #[test]
 fn bugs_are_found_in_optimised_programs() {
     let program = Crate::new(include_str!("programs/rust/racy.rs"));
@@ -239,7 +239,7 @@ fn bugs_are_found_in_optimised_programs() {
     }
 }
 
-/// The same finding, as people read it.
+/// The same finding in the report for people.
 #[test]
 fn a_report_is_in_the_terms_of_the_crate() {
     let program = Crate::new(include_str!("programs/rust/racy.rs"));
@@ -257,7 +257,7 @@ fn a_report_is_in_the_terms_of_the_crate() {
 }
 
 #[test]
-fn a_program_and_its_children_are_hunted_in() {
+fn a_program_and_its_children_are_hunted() {
     let program = Crate::new("");
     let main = r#"
         use std::process::Command;
@@ -289,7 +289,7 @@ fn a_test_can_have_many_executions_in_one_process() {
 }
 
 #[test]
-fn what_cannot_be_hunted_in_is_refused_in_one_line() {
+fn unsupported_crates_are_refused_in_one_line() {
     let program = Crate::new("#[test]\nfn nothing() {}\n");
     let refused = |words: &[&str], why: &str| {
         let ended = program.run(&[&["test", "--quiet"], words].concat()).expect(2).says(why);
@@ -314,7 +314,7 @@ fn what_cannot_be_hunted_in_is_refused_in_one_line() {
         .says("rustc 1.60.0 uses LLVM 14, and there are plugins for LLVM");
 }
 
-/// The crate of the demonstration: nothing in it, the harness or the standard library takes the claim away.
+/// The crate of the demonstration: nothing in it, the harness or the standard library weakens the claim.
 #[test]
 fn a_corrected_crate_is_proved() {
     let program = Crate::new("");

@@ -1,8 +1,7 @@
 //! A real library under control: SQLite with three threads does the same in every run.
 //!
-//! Its source comes from the crates.io package `libsqlite3-sys`, fetched through a manifest that is thrown away. That
-//! the same hunt gives the same results for small programs is tested in `targets.rs`.
-//! Executions from a snapshot are those that run from the start.
+//! Its source comes from the crates.io package `libsqlite3-sys`, fetched through a temporary manifest. `targets.rs` tests that
+//! repeated hunts of small programs give the same results. Executions from a snapshot must equal those from the start.
 
 use racehunter_abi::EventNumber;
 use racehunter_e2e::{Hunted, Workshop, root};
@@ -49,7 +48,7 @@ fn sqlite_does_the_same_in_every_run() {
     let sqlite = fetch_sqlite(&workshop);
     workshop.write("driver.c", DRIVER);
     let (sqlite, programs) = (sqlite.display(), root().join("benches/programs"));
-    // Without optimisation, because that is what takes time with nine megabytes of source.
+    // Without optimisation, which takes long for nine megabytes of source.
     workshop.shell(&format!(
         "racehunter-cc -O0 -pthread -DSQLITE_THREADSAFE=1 -DSQLITE_OMIT_LOAD_EXTENSION -DCHECKSUM={CHECKSUM} \
          -I'{sqlite}' -I'{}' driver.c '{sqlite}/sqlite3.c' -lm -o program",
@@ -64,7 +63,7 @@ fn sqlite_does_the_same_in_every_run() {
     // Three executions of one schedule, each in its own hunt.
     let runs: Vec<Hunted> = (0..3).map(|_| hunt(&["--analysis", "random", "--runs", "1"])).collect();
     for run in &runs {
-        assert!(run.findings.is_empty(), "nothing is wrong with SQLite here: {:#?}", run.overview());
+        assert!(run.findings.is_empty(), "SQLite has findings: {:#?}", run.overview());
         let summary = run.clone().expect(0).summary().clone();
         assert_eq!((summary.executions, summary.threads), (1, 4), "{summary:?}");
         assert_eq!((summary.diverged, summary.timed_out), (0, 0), "{summary:?}");
@@ -107,13 +106,13 @@ int main(void) {
 "#;
 
 #[test]
-fn executions_from_a_snapshot_are_those_from_the_start() {
+fn executions_from_a_snapshot_match_those_from_the_start() {
     let workshop = Workshop::new();
     workshop.write("long.c", LONG);
     workshop.shell("racehunter-cc -O1 -pthread long.c -o program");
     let program = Program { path: workshop.path("program"), arguments: Vec::new(), input: None, client: None };
     let mut processes = Processes::start(program, Limits::default(), 1).expect("it starts");
-    // What the executor learns from the first execution changes where the heap is.
+    // The first execution teaches the executor something that changes where the heap is.
     processes.run(&[Plan::default()]).expect("it runs");
     let alone = processes.run(&[Plan::default()]).expect("it runs").remove(0);
     assert_eq!(alone.outcome, Outcome::Exited(3));
@@ -125,7 +124,7 @@ fn executions_from_a_snapshot_are_those_from_the_start() {
     }
 }
 
-/// A start that is long enough to be kept: it computes, allocates and frees, reads its input and prints.
+/// A start-up long enough to be kept: it computes, allocates and frees, reads its input and prints.
 const START: &str = r#"
 #include <pthread.h>
 #include <stdio.h>
@@ -170,10 +169,10 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// A process that has got to its first thread is copied for many executions. With call stacks none is: that is the way from the
-/// beginning, with the same plan. Nothing may differ but the stacks.
+/// A process that has reached its first thread is copied for many executions, but not for those that record call stacks. Both
+/// must give the same result for the same plan, except for the stacks.
 #[test]
-fn executions_from_a_start_that_was_kept_are_those_from_the_beginning() {
+fn executions_from_a_kept_start_match_those_from_the_beginning() {
     let workshop = Workshop::new();
     workshop.write("start.c", START);
     workshop.write("input", "onetwo");
@@ -187,7 +186,7 @@ fn executions_from_a_start_that_was_kept_are_those_from_the_beginning() {
         let program =
             Program { path: workshop.path("program"), arguments, input: Some(workshop.path("input")), client: None };
         let mut processes = Processes::start(program, Limits::default(), 1).expect("it starts");
-        // What is shared becomes points.
+        // Shared accesses become points.
         let everything = Plan { observe: Observe::Everything, ..Plan::default() };
         let shared = shared_sites(&processes.run(&[everything]).expect("it runs")[0]);
         processes.add_points(&shared);
@@ -221,7 +220,7 @@ fn executions_from_a_start_that_was_kept_are_those_from_the_beginning() {
     }
 }
 
-/// What was logged, without the call stacks.
+/// Returns the log without the call stacks.
 fn bare(execution: &Execution) -> Vec<Record> {
     execution.records.iter().map(|record| Record { stack: 0, ..*record }).collect()
 }

@@ -1,5 +1,5 @@
-//! The files of a project, and what its program says about itself, are not trusted: files of other users are not
-//! used, nothing is written through links, and no text of the program controls a terminal.
+//! The files of a project, and the output of its program, are not trusted: files of other users are not used, nothing
+//! is written through links, and no text of the program controls a terminal.
 
 use racehunter_e2e::workshop::text;
 use racehunter_e2e::{Ended, Hunted, Started, Workshop, racehunter, run, tool};
@@ -31,13 +31,13 @@ int main(void) {
 }
 ";
 
-/// A command in the directory of a workshop, where its files are found without being named.
+/// Runs a command in the directory of a workshop, which has the default paths.
 #[track_caller]
 fn inside(workshop: &Workshop, words: &[&str]) -> Ended {
     workshop.run(Command::new(tool::path()).args(words))
 }
 
-/// Gives something to another user. Only the administrator can.
+/// Gives a file to another user. Only the administrator can.
 fn give_away(path: &Path) -> bool {
     chown(path, Some(12345), None).is_ok() && fs::metadata(path).is_ok_and(|found| found.uid() == 12345)
 }
@@ -83,7 +83,7 @@ fn nothing_is_written_through_links() {
     let hunted = workshop.hunt(&program, &["--runs", "3"]).expect(1);
     hunted.ended.clone().says("findings cannot be kept").says("the campaign cannot be kept");
     assert_eq!(fs::read_dir(workshop.path("elsewhere")).expect("a directory").count(), 0);
-    // A page that the user has named.
+    // A page that the user named.
     let (other, program) = Workshop::with_program(RACE);
     let _ = other.hunt(&program, &["--runs", "3"]).expect(1);
     let victim = other.write("victim", "precious");
@@ -94,7 +94,7 @@ fn nothing_is_written_through_links() {
 }
 
 #[test]
-fn a_finding_that_cannot_be_kept_is_a_finding() {
+fn a_finding_that_cannot_be_stored_is_still_reported() {
     let (workshop, program) = Workshop::with_program(RACE);
     // The directory cannot be created.
     workshop.write("out/findings", "a file");
@@ -105,14 +105,14 @@ fn a_finding_that_cannot_be_kept_is_a_finding() {
 }
 
 #[test]
-fn what_is_damaged_is_left_out_of_a_report() {
+fn damaged_findings_are_left_out_of_a_report() {
     let (workshop, program) = Workshop::with_program(RACE);
     let hunted = workshop.hunt(&program, &["--runs", "3"]).expect(1);
     let id = &hunted.findings[0].id;
     let whole = fs::read_to_string(workshop.out().join(format!("findings/{id}.json"))).expect("a finding");
     workshop.write("out/findings/00000001.json", &whole[..whole.len() / 2]);
     workshop.write("out/findings/00000002.json", "");
-    // Under another name it could be written to another place.
+    // With this name, it could be written to another place.
     workshop.write("out/findings/00000003.json", &whole.replace(id.as_str(), "../../../victim"));
     workshop.write("out/campaigns/other-0000000000000001.rhc", "{}\nnothing");
     symlink("/dev/zero", workshop.out().join("findings/00000004.json")).expect("a link");
@@ -126,7 +126,7 @@ fn what_is_damaged_is_left_out_of_a_report() {
     assert!(fs::read_to_string(page).expect("a page").contains(id.as_str()));
 }
 
-/// Runs a hunt in every format for people and services, and the page; gives back what they write.
+/// Runs a hunt in every format for people and services, and the page. Returns their output.
 #[track_caller]
 fn all_formats(workshop: &Workshop, program: &Path) -> Vec<(&'static str, String)> {
     let mut texts = Vec::new();
@@ -142,19 +142,19 @@ fn all_formats(workshop: &Workshop, program: &Path) -> Vec<(&'static str, String
 }
 
 #[test]
-fn a_file_that_is_no_source_is_not_quoted() {
+fn a_file_that_is_not_a_source_is_not_quoted() {
     let secret = Workshop::new();
     let passwords = secret.write("passwords", &"root:secret-of-root:0\n".repeat(60));
     let line = format!("#line 3 \"{}\"\n    shared++;", text(&passwords));
     let (workshop, program) = Workshop::with_program(&RACE.replace("    shared++;", &line));
     for (format, text) in all_formats(&workshop, &program) {
         assert!(!text.contains("secret-of-root"), "{format}: {text}");
-        assert!(text.contains("passwords"), "the place is told: {format}: {text}");
+        assert!(text.contains("passwords"), "the place is missing: {format}: {text}");
     }
 }
 
 #[test]
-fn no_text_of_the_program_moves_the_cursor_or_turns_around() {
+fn control_characters_of_the_program_are_escaped() {
     let evil = "\\033[31mred\\a \u{202e}desrever\u{2066}";
     let line = "#line 8 \"e\\033[2J\u{202e}vil.c\"\n    shared++;";
     let source = RACE
@@ -172,7 +172,7 @@ fn no_text_of_the_program_moves_the_cursor_or_turns_around() {
 }
 
 #[test]
-fn races_on_one_line_are_told_apart_by_their_variables() {
+fn races_on_one_line_are_distinguished_by_their_variables() {
     let source = RACE.replace("int shared;", "int shared, other;").replace("shared++;", "shared++; other++;");
     let (workshop, program) = Workshop::with_program(&source);
     let hunted = workshop.hunt(&program, &["--runs", "20"]).expect(1);
@@ -199,7 +199,7 @@ fn a_replay_that_is_interrupted_says_nothing_about_the_finding() {
     assert_eq!(ended.stdout, "");
 }
 
-/// A program that aborts in the execution of this number, and in no other, where files are shared.
+/// A program that aborts only in the execution of this number, if files are shared.
 fn failing_once(number: u32) -> String {
     format!(
         r#"
@@ -228,8 +228,8 @@ int main(int count, char **words) {{
 }
 
 #[test]
-fn what_was_seen_once_is_told_and_is_not_nothing() {
-    // The first execution checks whether there is anything to explore; later ones are those of the analysis.
+fn a_failure_seen_once_is_reported_as_inconclusive() {
+    // The first execution checks whether there is anything to explore; later ones belong to the analysis.
     for (number, unconfirmed, why) in [(1, 0, "the first execution"), (5, 1, "1 failure was seen")] {
         let (workshop, program) = Workshop::with_program(&failing_once(number));
         let mut command =

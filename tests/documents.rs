@@ -1,8 +1,8 @@
-//! The documents say what is so: every command in them is run.
+//! Runs every command in the documents.
 //!
-//! A block of `sh` is run line by line, in a copy of the project in `docs/example`; a block of `console` is run too, and
-//! must write what is below it. Blocks of another kind are not commands. With `RACEHUNTER_BLESS=1` what is below a
-//! command in a `console` block is replaced by what it writes.
+//! A block of `sh` is run line by line, in a copy of the project in `docs/example`. A block of `console` is run too, and
+//! must print what is below it. Other blocks are not commands. With `RACEHUNTER_BLESS=1` the text below a command in a
+//! `console` block is replaced by its output.
 
 use racehunter_e2e::{Ended, Workshop, racehunter, root};
 use std::collections::BTreeSet;
@@ -11,8 +11,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-/// The commands of a document that find something, which their exit code says. All others find nothing, because the
-/// program is correct, or because the document has suppressed what was found.
+/// The commands of each document that find something and exit with 1. All others find nothing, because the program is
+/// correct, or because the document has suppressed the finding.
 const FINDS: [(&str, &[&str]); 3] = [
     (
         "README.md",
@@ -64,7 +64,7 @@ fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// A copy of the example, with the programs below `targets/` where the documents have them.
+/// Copies the example, with the programs below `targets/` where the documents expect them.
 fn project() -> Workshop {
     let workshop = Workshop::new();
     for entry in fs::read_dir(root().join("docs/example")).expect("the example") {
@@ -93,7 +93,7 @@ fn typed(workshop: &Workshop, line: &str, short: bool) -> Ended {
     workshop.run(&mut command)
 }
 
-/// The commands of a document that find something.
+/// Returns the commands of a document that find something.
 fn finds(name: &str) -> &'static [&'static str] {
     FINDS.iter().find(|(document, _)| *document == name).map_or(&[], |(_, commands)| commands)
 }
@@ -102,16 +102,16 @@ fn without_comment(line: &str) -> &str {
     line.split(" #").next().unwrap_or(line).trim()
 }
 
-/// Fails unless the command ends as it should: with 1 if it is one of those that find something, and else with 0.
+/// Checks the exit code of a command: 1 if it is one of those that find something, otherwise 0.
 #[track_caller]
 fn check(name: &str, line: &str, ended: &Ended) {
     let expected = i32::from(finds(name).contains(&without_comment(line)));
     let Ended { status, stdout, stderr } = ended;
-    assert_eq!(*status, Some(expected), "`{line}` ends with another status\n{stdout}{stderr}");
+    assert_eq!(*status, Some(expected), "`{line}` ends with the wrong status\n{stdout}{stderr}");
     assert!(!stderr.contains("panicked"), "{stderr}");
 }
 
-/// What differs from run to run.
+/// Replaces what varies from run to run.
 fn stable(text: &str) -> String {
     let line = |line: &str| match line.split_once("Summary [") {
         Some((before, after)) => {
@@ -129,14 +129,14 @@ fn run_document(name: &str) -> usize {
     let workshop = project();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let (mut count, mut ran) = (0, BTreeSet::new());
-    // From the end, so that numbers of lines stay right when something is replaced.
+    // From the end, so that line numbers stay valid when text is replaced.
     let (mut replaced, blocks) = (Vec::new(), blocks(&text));
     for block in &blocks {
         match block.language.as_str() {
             "sh" => {
                 let whole = block.lines.join("\n").replace("\\\n", " ");
                 for line in whole.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
-                    // What builds the tool itself is what CI runs.
+                    // CI runs the commands that build the tool itself.
                     if line.starts_with("cargo ") {
                         continue;
                     }
@@ -185,17 +185,17 @@ fn every_command_of_the_guide_works() {
 }
 
 #[test]
-fn every_command_about_servers_and_build_systems_works() {
+fn every_command_of_the_server_and_build_system_pages_works() {
     assert!(run_document("docs/servers.md") >= 2);
     assert!(run_document("docs/build-systems.md") >= 2);
-    // What the page shows is what was run.
+    // The page must show the file that was run.
     let page = fs::read_to_string(root().join("docs/servers.md")).expect("a document");
     let client = fs::read_to_string(root().join("docs/example/client.sh")).expect("a script");
     assert!(blocks(&page).iter().any(|block| block.language == "bash" && block.lines.join("\n") + "\n" == client));
 }
 
 #[test]
-fn a_line_with_racehunter_is_in_a_block_that_is_run() {
+fn every_line_with_racehunter_is_in_a_block_that_is_run() {
     for name in ["README.md", "docs/guide.md", "docs/servers.md"] {
         for block in blocks(&fs::read_to_string(root().join(name)).expect("a document")) {
             let runs = ["sh", "console"].contains(&block.language.as_str());

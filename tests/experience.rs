@@ -1,6 +1,6 @@
 //! From a finding to something that others can act on: logs for services, the page, gdb, settings and suppressions.
 //!
-//! One program is compiled and hunted once; all tests read what that left behind, and write elsewhere.
+//! One program is compiled and hunted once; all tests read the result, and write elsewhere.
 
 use racehunter_e2e::{Ended, Hunted, Workshop, racehunter, root, schema};
 use serde_json::Value;
@@ -41,10 +41,10 @@ int main(void) {
 }
 ";
 
-/// A directory with the program, and what a hunt of it has kept.
+/// A directory with the program, and the stored results of its hunt.
 struct Kept {
     workshop: Workshop,
-    /// What the hunt wrote, as SARIF.
+    /// The output of the hunt, as SARIF.
     log: Value,
     /// The finding at the line of `worker` and the first line of `drain` that touches the memory.
     id: String,
@@ -57,13 +57,13 @@ static HUNTED: LazyLock<Kept> = LazyLock::new(|| {
     let hunt =
         ["hunt", "--quiet", "--analysis", "context-bound", "--bound", "1", "--message-format", "sarif", "./queue"];
     let ended = workshop.run(&mut racehunter(hunt)).expect(1);
-    let log: Value = serde_json::from_str(&ended.stdout).expect("one document, and nothing else");
+    let log: Value = serde_json::from_str(&ended.stdout).expect("the output is one JSON document");
     let id = &log["runs"][0]["results"][0]["partialFingerprints"]["racehunter/v1"];
     let id = id.as_str().expect("a fingerprint").to_owned();
     Kept { workshop, log, id }
 });
 
-/// Runs the command where the program is.
+/// Runs the command in the directory of the program.
 #[track_caller]
 fn there(words: &[&str]) -> Ended {
     HUNTED.workshop.run(&mut racehunter(words))
@@ -78,7 +78,7 @@ fn sarif_has_a_flow_for_each_thread_and_relative_paths() {
     let flows = result["codeFlows"][0]["threadFlows"].as_array().expect("flows");
     assert_eq!(flows.len(), 3, "main and two threads");
     let text = HUNTED.log.to_string();
-    assert!(!text.contains(HUNTED.workshop.path("").to_str().expect("text")), "no path of this machine");
+    assert!(!text.contains(HUNTED.workshop.path("").to_str().expect("text")), "the log contains an absolute path");
     assert!(!text.contains("0x"), "no addresses");
     assert_eq!(run["invocations"][0]["executionSuccessful"], true);
 }
@@ -88,7 +88,7 @@ fn lines(text: &str) -> Vec<Value> {
 }
 
 #[test]
-fn json_lines_of_every_command_are_as_in_the_schema() {
+fn json_lines_of_every_command_match_the_schema() {
     let json = ["--message-format", "json"];
     let hunt = ["hunt", "--quiet", "--runs", "40", "./queue", "--out", "other"];
     let predict = ["predict", "./queue", "--out", "other"];
@@ -100,14 +100,14 @@ fn json_lines_of_every_command_are_as_in_the_schema() {
     }
 }
 
-/// The snapshot of the reports that has something of every kind, and what makes a line of it wrong.
+/// The snapshot of the reports with something of every kind, and changes that make a line of it invalid.
 #[test]
-fn json_lines_of_everything_are_as_in_the_schema() {
+fn json_lines_of_every_kind_match_the_schema() {
     let snapshot = "crates/report/tests/report/snapshots/report__contracts__json_lines_of_everything.snap";
     let text = std::fs::read_to_string(root().join(snapshot)).expect("the snapshot");
     let lines = lines(text.splitn(3, "---\n").nth(2).expect("what comes after the heading"));
     schema::check(&lines);
-    // The schema says something: each promised field is missed, and a wrong type is noticed.
+    // The schema requires each promised field, and rejects a wrong type.
     let schema = schema::schema();
     let mut wrong = Vec::new();
     for line in [&lines[0], lines.last().expect("a summary")] {
@@ -117,7 +117,7 @@ fn json_lines_of_everything_are_as_in_the_schema() {
             without.as_object_mut().expect("an object").remove(field.as_str().expect("a name"));
             wrong.push((format!("{field} is not missed"), without));
         }
-        // And it has a place for each field that is written.
+        // It describes each field that is written.
         for field in line.as_object().expect("an object").keys() {
             assert!(definition["properties"][field].is_object(), "{field} is not in the schema");
         }
@@ -134,7 +134,7 @@ fn json_lines_of_everything_are_as_in_the_schema() {
 }
 
 #[test]
-fn the_page_has_the_findings_and_what_was_covered() {
+fn the_page_shows_the_findings_and_the_coverage() {
     let page = HUNTED.workshop.path("report.html");
     let ended = there(&["report", "--html", "-o", page.to_str().expect("text")]).expect(0);
     assert_eq!(ended.stdout, "");
@@ -151,7 +151,7 @@ fn the_page_has_the_findings_and_what_was_covered() {
     ] {
         assert!(html.contains(part), "`{part}` is not on the page");
     }
-    // Both accesses are marked in the drawing, not only the later one.
+    // The drawing marks both accesses, not only the later one.
     let section = html.split("<section class=\"finding\"").nth(1).expect("a finding");
     assert_eq!(section.matches("class=\"ring\"").count(), 2);
 
@@ -180,15 +180,15 @@ fn gdb_stops_at_both_racing_accesses_under_the_schedule() {
     let of = |text: &str| if text.contains("worker (") { "worker" } else { "drain" };
     assert_ne!(of(first.lines().nth(1).expect("a frame")), of(second.lines().nth(1).expect("a frame")), "{out}");
     assert!(first.contains("$1 = "), "variables can be looked at: {first}");
-    // Threads are threads, and stay where they are.
+    // gdb sees the threads, and they stay where they are.
     assert!(second.matches("LWP").count() >= 2, "{second}");
-    // With the names of the report.
+    // They have the names of the report.
     assert!(second.contains("\"T1 worker\"") && second.contains("\"main\""), "{second}");
     assert!(out.contains("exited normally"), "{out}\n{said}");
 }
 
 #[test]
-fn gdb_goes_from_switch_to_switch() {
+fn gdb_steps_from_switch_to_switch() {
     let path =
         HUNTED.workshop.write("switches.gdb", "racehunter next-switch\nracehunter next-switch\npython\ntry: gdb.execute('run')\nexcept gdb.error as error: print(error)\nend\nracehunter goto 1\n");
     let ended = there(&["replay", HUNTED.id.as_str(), "--gdb", "--", "-batch", "-x", path.to_str().expect("text")]);
@@ -247,7 +247,7 @@ fn gdb_stops_in_the_deadlock_with_all_threads_in_place() {
         }
         let (_, rest) = out.split_once("stacks\n").expect("stacks");
         let (stacks, rest) = rest.split_once("places\n").expect("places");
-        // Each thread where it waits, and nothing of the runtime in between.
+        // Each thread is where it waits, with no frames of the runtime in between.
         assert!(stacks.contains("crossed.c:6") && stacks.contains("crossed.c:16"), "{stacks}");
         assert!(!stacks.contains("racehunter_rt"), "{stacks}");
         assert_eq!(
@@ -260,7 +260,7 @@ fn gdb_stops_in_the_deadlock_with_all_threads_in_place() {
     }
 }
 
-/// In optimised code, too, gdb stops at both accesses.
+/// gdb stops at both accesses in optimised code, too.
 #[test]
 fn gdb_finds_racing_accesses_in_optimised_code() {
     let workshop = Workshop::new();
@@ -277,20 +277,20 @@ fn gdb_finds_racing_accesses_in_optimised_code() {
     let lines: Vec<u32> = hunted.findings[0].sites.iter().map(|site| site.line).collect();
     for stop in stops {
         let frame = place(stop).expect("a frame");
-        assert!(lines.iter().any(|line| frame.contains(&format!("queue.c:{line}"))), "{frame} is none of {lines:?}");
+        assert!(lines.iter().any(|line| frame.contains(&format!("queue.c:{line}"))), "{frame} is not one of {lines:?}");
     }
 }
 
 /// Progress messages go to standard error, and only on request.
 #[test]
-fn progress_is_for_people() {
+fn progress_goes_to_standard_error_on_request() {
     let hunt = |options: &[&str]| {
         let words = [&["hunt", "--analysis", "context-bound", "--bound", "1", "--out", "told"], options, &["./queue"]];
         there(&words.concat()).expect(1)
     };
     let (plain, quiet, verbose) = (hunt(&[]), hunt(&["-q"]), hunt(&["-v"]));
     assert_eq!(quiet.stderr, "");
-    // A log of CI has a line only after some seconds, and no control characters.
+    // A CI log gets a line only every few seconds, and no control characters.
     assert!(!plain.stderr.contains('\r') && !plain.stderr.contains('\u{1b}'), "{:?}", plain.stderr);
     for part in [
         "     Program ",
@@ -307,9 +307,9 @@ fn progress_is_for_people() {
     there(&["hunt", "-q", "-v", "./queue"]).expect(2).says("cannot be used with");
 }
 
-/// All other commands that do something say what, if they are asked to, and only on standard error.
+/// All other commands that do something report it on request, and only on standard error.
 #[test]
-fn every_command_says_what_it_does() {
+fn every_command_reports_its_progress_on_request() {
     let id = HUNTED.id.as_str();
     let cases: [(&[&str], &[&str]); 6] = [
         (&["replay", id], &["     Program ", "    Schedule ", "    Replayed 5 of 5: it showed"]),
@@ -331,7 +331,7 @@ fn every_command_says_what_it_does() {
             assert!(verbose.stderr.contains(part), "{words:?}: no `{part}` in\n{}", verbose.stderr);
             assert!(!plain.stderr.contains(part), "{words:?}\n{}", plain.stderr);
         }
-        // The last lines have the time that it took.
+        // The last lines contain the time.
         let results = |ended: &Ended| {
             let lines =
                 ended.stdout.lines().take_while(|line| !line.contains("Summary [") && !line.contains("Verdict "));
@@ -343,9 +343,9 @@ fn every_command_says_what_it_does() {
     }
 }
 
-/// On a terminal: a bar, colours, and the width that the terminal has.
+/// On a terminal: a bar, colours, and the width of the terminal.
 #[test]
-fn a_terminal_is_made_use_of() {
+fn a_terminal_gets_a_bar_and_colours() {
     let tool = racehunter_e2e::tool::path();
     let on_terminal = |before: &str, options: &str| {
         let command = format!("{before} {} hunt --runs 300 --out seen {options} ./queue", tool.display());
@@ -364,7 +364,7 @@ fn a_terminal_is_made_use_of() {
         let assumes = shown.lines().find(|line| line.starts_with("   Assumes")).expect("a summary");
         assert!(assumes.trim_end().len() <= 70, "{assumes}");
     }
-    // Elsewhere there are colours when someone insists.
+    // Elsewhere there are colours only on request.
     let words = ["report"];
     for (name, value, is_coloured) in
         [("CLICOLOR_FORCE", "1", true), ("CLICOLOR", "1", false), ("NO_COLOR", "1", false)]
@@ -392,7 +392,7 @@ fn suppressions_describe_several_findings() {
 }
 
 #[test]
-fn what_is_suppressed_is_told_and_does_not_count() {
+fn suppressed_findings_are_shown_but_do_not_count() {
     let workshop = Workshop::new();
     std::fs::copy(HUNTED.workshop.path("queue"), workshop.path("queue")).expect("copied");
     let log = &HUNTED.log["runs"][0]["results"];
@@ -413,8 +413,8 @@ fn what_is_suppressed_is_told_and_does_not_count() {
     let ended = workshop.run(&mut racehunter(["hunt", "./queue"])).expect(0);
     assert!(ended.stdout.contains("suppressed[data-race]") && ended.stdout.contains("a counter for people"));
     assert!(ended.stdout.contains(&format!("no finding, {} suppressed", ids.len())), "{}", ended.stdout);
-    assert!(!ended.stdout.contains("Proved"), "something was found: {}", ended.stdout);
-    // Those that are left count, and the first of them ends the hunt.
+    assert!(!ended.stdout.contains("Proved"), "a hunt with findings claims a proof: {}", ended.stdout);
+    // The remaining findings count, and the first of them ends the hunt.
     workshop.write("racehunter.toml", &suppress(&ids[..1]));
     let hunt = ["hunt", "-q", "--stop-on-first", "--analysis", "context-bound", "--bound", "1", "./queue"];
     let ended = workshop.run(&mut racehunter(hunt)).expect(1);
@@ -426,9 +426,9 @@ fn what_is_suppressed_is_told_and_does_not_count() {
     let _ = ended.says("`bond` is not an option of `racehunter hunt`");
 }
 
-/// 0 when it showed every time, 1 when it did not, 2 when it cannot be known.
+/// 0 if it showed every time, 1 if it did not, 2 if that cannot be known.
 #[test]
-fn a_replay_tells_whether_the_finding_is_still_there() {
+fn the_exit_code_of_a_replay_says_whether_the_finding_showed() {
     let source = r#"#include <pthread.h>
 #include <unistd.h>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -476,7 +476,7 @@ fn settings_come_from_the_environment_too() {
     assert_eq!(ended.stdout.lines().count(), 1, "{}", ended.stdout);
     let words = ["replay", HUNTED.id.as_str(), "--message-format", "json"];
     let ended = HUNTED.workshop.run(racehunter(words).env("RACEHUNTER_MESSAGE_FORMAT", "short")).expect(0);
-    assert!(ended.stdout.starts_with('{'), "flags count more: {}", ended.stdout);
+    assert!(ended.stdout.starts_with('{'), "options must override the environment: {}", ended.stdout);
 }
 
 #[test]

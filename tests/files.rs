@@ -1,4 +1,4 @@
-//! Files are state like memory, and each execution has its own.
+//! Files are state like memory, and each execution has its own view of them.
 
 use racehunter_e2e::{Hunted, Workshop};
 
@@ -45,7 +45,7 @@ impl Case {
     }
 
     fn number(&self) -> String {
-        std::fs::read_to_string(self.workshop.path("number")).expect("the file is there")
+        std::fs::read_to_string(self.workshop.path("number")).expect("the file exists")
     }
 }
 
@@ -56,7 +56,7 @@ const CHECK: &str =
     "char text[9] = \"\"; int fd = open(\"number\", O_RDONLY); assert(read(fd, text, 8) > 0); assert(atoi(text) == 2);";
 
 #[test]
-fn an_update_of_a_file_is_lost_and_the_file_is_as_it_was() {
+fn a_lost_update_of_a_file_is_found_and_the_file_is_unchanged() {
     let case = Case::new(ADD, CHECK);
     let hunted = case.hunt(&[]).expect(1);
     let [finding] = &hunted.findings[..] else { panic!("{:?}", hunted.overview()) };
@@ -65,7 +65,7 @@ fn an_update_of_a_file_is_lost_and_the_file_is_as_it_was() {
 }
 
 #[test]
-fn under_a_lock_it_is_proved_with_both_kinds_of_threads() {
+fn an_update_under_a_lock_is_proved_on_both_backends() {
     let work = format!(
         "static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; pthread_mutex_lock(&m); {ADD} pthread_mutex_unlock(&m);"
     );
@@ -102,7 +102,7 @@ int main(int count, char **words) {
 ";
 
 #[test]
-fn what_other_executions_have_left_is_no_finding() {
+fn files_left_by_other_executions_are_not_a_finding() {
     let case = Case::new("", "int fd = open(\"left\", O_CREAT | O_EXCL | O_WRONLY, 0600); assert(fd >= 0);");
     assert!(case.hunt(&[]).expect(0).summary().complete);
     case.workshop.write("refuse.c", REFUSE);
@@ -119,18 +119,18 @@ fn what_other_executions_have_left_is_no_finding() {
 }
 
 #[test]
-fn shared_files_are_changed_and_take_the_claim_away() {
+fn shared_files_are_changed_and_rule_out_a_claim() {
     let case = Case::new("if (access(\"made\", F_OK)) close(open(\"made\", O_CREAT | O_WRONLY, 0600));", "");
     let hunted = case.hunt(&[]).expect(0);
     assert!(hunted.summary().complete && !case.workshop.path("made").exists(), "{:?}", hunted.summary());
     let hunted = case.hunt(&["--shared-files"]).expect(0);
-    let told: Vec<_> = hunted.summary().uncontrolled.iter().map(|told| told.what.as_str()).collect();
-    assert!(told.contains(&"kernel-state") && !hunted.summary().complete, "{:?}", hunted.summary());
+    let kinds: Vec<_> = hunted.summary().uncontrolled.iter().map(|item| item.what.as_str()).collect();
+    assert!(kinds.contains(&"kernel-state") && !hunted.summary().complete, "{:?}", hunted.summary());
     assert!(case.workshop.path("made").exists());
 }
 
 #[test]
-fn what_is_open_already_shows_the_change_and_names_are_the_same_each_time() {
+fn open_files_show_changes_and_temporary_names_repeat() {
     // A descriptor that was opened before, a directory that is the working directory, and a temporary file.
     let start = "int early = open(\"number\", O_RDONLY), late = open(\"number\", O_WRONLY); char c, name[] = \"tXXXXXX\", twice[99];
         assert(pwrite(late, \"7\", 1, 0) == 1 && pread(early, &c, 1, 0) == 1 && c == '7');
@@ -144,8 +144,9 @@ fn what_is_open_already_shows_the_change_and_names_are_the_same_each_time() {
 }
 
 #[test]
-fn files_that_were_there_before_can_be_moved_and_stay_the_same_files() {
-    // Between directories, a directory, a copy by the kernel, and the number of a file before and after its first change.
+fn existing_files_can_be_moved_and_keep_their_identity() {
+    // Between directories, a directory, a copy by the kernel, and the inode number of a file before and after its first
+    // change.
     let end = "struct stat before, after; int old = open(\"number\", O_RDONLY), new = open(\"new\", O_CREAT | O_RDWR, 0600);
         assert(fstat(old, &before) == 0 && copy_file_range(old, 0, new, 0, 1, 0) == 1);
         int late = open(\"number\", O_WRONLY | O_APPEND); assert(write(late, \"1\", 1) == 1 && stat(\"number\", &after) == 0);
@@ -167,20 +168,20 @@ fn nothing_is_claimed_about_a_file_with_two_names() {
     let case = Case::new("", end);
     std::fs::hard_link(case.workshop.path("number"), case.workshop.path("second")).expect("a second name");
     let hunted = case.hunt(&[]);
-    let told: Vec<_> = hunted.summary().uncontrolled.iter().map(|told| told.detail.as_str()).collect();
-    assert!(told.contains(&"links") && !hunted.summary().complete, "{:?}", hunted.summary());
+    let details: Vec<_> = hunted.summary().uncontrolled.iter().map(|item| item.detail.as_str()).collect();
+    assert!(details.contains(&"links") && !hunted.summary().complete, "{:?}", hunted.summary());
     assert_eq!(case.number(), "0");
 }
 
 #[test]
-fn system_calls_leave_nothing_behind_either() {
+fn files_created_by_system_calls_are_removed_too() {
     let end = "assert(syscall(SYS_openat, AT_FDCWD, \"made\", O_CREAT | O_EXCL | O_WRONLY, 0600) >= 0);";
     let case = Case::new("", &end.replace("SYS_openat", "257"));
     let hunted = case.hunt(&[]);
     assert!(hunted.findings.is_empty() && !case.workshop.path("made").exists(), "{:?}", hunted.overview());
 }
 
-/// A server at a port that is always the same, and its client.
+/// A server at a fixed port, and its client.
 const SERVER: &str = "
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -206,8 +207,7 @@ int main(void) {
 
 #[test]
 fn each_execution_has_its_own_ports() {
-    // Another program has the port, and the server closes its connections first, which keeps a port busy for a
-    // minute.
+    // Another program has the port, and the server closes its connections first, which keeps a port busy for a minute.
     let taken = std::net::TcpListener::bind("127.0.0.1:34577").expect("the port is free");
     let (workshop, program) = Workshop::with_program(SERVER);
     let options = ["--analysis", "random", "--runs", "30", "--jobs", "2"];

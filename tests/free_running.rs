@@ -1,8 +1,8 @@
-//! `--free-running`: real threads in parallel, and what they show is replayed under control.
+//! `--free-running`: real threads run in parallel, and what they show is replayed under control.
 
 use racehunter_e2e::Workshop;
 
-/// Two threads that write one variable, in an order that a lock seems to create, and 400 accesses of each that a lock
+/// Two threads that write one variable, in an order that a lock seems to impose, and 400 accesses each that a lock
 /// really orders.
 const ORDERED: &str = r"
 #include <pthread.h>
@@ -36,8 +36,8 @@ int main(void) {
 }
 ";
 
-/// What lies behind the condition happens in real time only: under control no time passes while no thread waits for
-/// it. The threads meet at the barrier before they race, however busy the machine is.
+/// The code under the condition runs in real time only: under control no time passes while no thread waits for it. The
+/// threads meet at the barrier before they race, however busy the machine is.
 const REAL_TIME: &str = r"
 #include <pthread.h>
 #include <stddef.h>
@@ -115,8 +115,8 @@ int main(void) {
 }
 "#;
 
-/// Each thread reaches the write in two ways, in the first of them as often as the clock says. At the end of the
-/// second there is no lock.
+/// Each thread reaches the write in two ways, in the first of them as often as the clock says. The second one has no
+/// lock.
 const TWO_WAYS: &str = r"
 #include <pthread.h>
 #include <time.h>
@@ -210,11 +210,11 @@ fn a_race_of_free_threads_is_replayed_under_control() {
 }
 
 #[test]
-fn what_control_takes_away_is_told_as_seen() {
+fn a_race_that_does_not_replay_is_reported_as_seen() {
     let (workshop, program) = Workshop::with_program(REAL_TIME);
     let controlled = workshop.hunt(&program, &["--analysis", "watchpoint"]).expect(0);
     assert!(controlled.findings.is_empty(), "{:?}", controlled.overview());
-    // It does not count as a finding, but it is not nothing either.
+    // It does not count as a finding, but makes the hunt inconclusive.
     let free = workshop.hunt(&program, &["--free-running"]).expect(3);
     assert_eq!((free.summary().findings, free.summary().unconfirmed), (0, free.findings.len() as u64));
     assert!(!free.findings.is_empty(), "{:?}", free.summary());
@@ -229,7 +229,7 @@ fn what_control_takes_away_is_told_as_seen() {
     }
 }
 
-/// An access is recognised by the calls that lead to it, however often other callers made it.
+/// An access is identified by the calls that lead to it, however often other callers made it.
 #[test]
 fn free_threads_have_call_stacks() {
     for flags in ["-O0", "-O1 -fno-inline"] {
@@ -243,7 +243,7 @@ fn free_threads_have_call_stacks() {
 }
 
 #[test]
-fn only_what_needs_no_control_runs_freely() {
+fn analyses_that_need_control_refuse_to_run_freely() {
     let (workshop, program) = Workshop::with_program(REAL_TIME);
     let hunted = workshop.hunt(&program, &["--free-running", "--analysis", "pct"]).expect(2);
     assert!(hunted.ended.stderr.contains("needs control over the threads"), "{}", hunted.ended.stderr);
@@ -260,14 +260,14 @@ fn sampling_finds_races_under_control_and_without() {
 }
 
 #[test]
-fn a_value_that_somebody_else_changes_is_told_as_seen() {
+fn a_value_changed_by_unseen_code_is_reported_as_seen() {
     let (workshop, program) = Workshop::with_program(STRANGER);
     let options = ["--analysis", "sampling", "--free-running", "--runs", "12", "--detector", "none"];
     let hunted = workshop.hunt(&program, &options).expect(3);
     let [finding] = &hunted.findings[..] else { panic!("one race: {:?}", hunted.overview()) };
     assert_eq!((finding.kind.as_str(), finding.confirmed), ("data-race", false));
     let lines: Vec<u32> = finding.sites.iter().map(|site| site.line).collect();
-    assert_eq!(lines, [19], "`own` changes, too, but nobody else does that");
+    assert_eq!(lines, [19], "`own` changes too, but no other thread changes it");
     assert!(hunted.ended.stdout.contains("not instrumented"), "{}", hunted.ended.stdout);
 }
 

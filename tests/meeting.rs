@@ -1,8 +1,8 @@
-//! Programs that synchronise by what is not seen: a race counts only where both threads stood before their accesses.
+//! Programs with unseen synchronisation: a race counts only if both threads were at their accesses at the same time.
 
 use racehunter_e2e::{Hunted, Workshop};
 
-/// A System V semaphore is not modelled: it protects `guarded`, and the detector knows nothing of it.
+/// A System V semaphore is not modelled: it protects `guarded` without the detector's knowledge.
 const SEMAPHORE: &str = r"
 #include <pthread.h>
 #include <sys/sem.h>
@@ -41,7 +41,7 @@ fn hunt(argument: &str) -> Hunted {
     workshop.hunt(&source, &["--runs", "40", "--cflags", &format!("-DARGUMENT={argument}")])
 }
 
-/// The lines of races that count.
+/// Returns the lines of races that count.
 fn confirmed(hunted: &Hunted) -> Vec<u32> {
     let races = hunted.findings.iter().filter(|finding| finding.confirmed && finding.kind == "data-race");
     let mut lines: Vec<u32> = races.flat_map(|race| race.sites.iter().map(|site| site.line)).collect();
@@ -51,14 +51,14 @@ fn confirmed(hunted: &Hunted) -> Vec<u32> {
 }
 
 #[test]
-fn what_an_unknown_lock_protects_is_no_race() {
+fn accesses_under_an_unknown_lock_are_not_a_race() {
     let hunted = hunt("0");
     assert_eq!(confirmed(&hunted), [0_u32; 0], "{:?}", hunted.overview());
     assert!(!hunted.summary().complete);
 }
 
 #[test]
-fn what_it_does_not_protect_is_one() {
+fn accesses_outside_an_unknown_lock_are_a_race() {
     let hunted = hunt("&semaphore").expect(1);
     assert_eq!(confirmed(&hunted), [200], "{:?}", hunted.overview());
 }

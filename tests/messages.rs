@@ -1,4 +1,4 @@
-//! Mistakes that users make. Each message says what is wrong and what to do; exit codes are as documented.
+//! User mistakes. Each message says what is wrong and what to do; exit codes are as documented.
 
 use racehunter_e2e::workshop::text;
 use racehunter_e2e::{Ended, Workshop, racehunter, run};
@@ -31,7 +31,7 @@ fn hunt(workshop: &Workshop, target: &Path) -> Ended {
     run(racehunter(["hunt", "--out"]).arg(workshop.out()).arg(target))
 }
 
-/// One message, not a trace of the tool's own.
+/// Expects one message, without a backtrace of the tool.
 #[track_caller]
 fn expect_error(ended: Ended, text: &str) -> Ended {
     let ended = ended.expect(2).says("error: ").says(text);
@@ -40,7 +40,7 @@ fn expect_error(ended: Ended, text: &str) -> Ended {
 }
 
 #[test]
-fn a_program_that_is_not_instrumented() {
+fn an_uninstrumented_program_gets_help() {
     let workshop = Workshop::new();
     workshop.write("race.c", RACE);
     workshop.shell("gcc -pthread race.c -o race");
@@ -49,20 +49,20 @@ fn a_program_that_is_not_instrumented() {
 }
 
 #[test]
-fn a_file_that_does_not_exist() {
+fn a_missing_file_is_named() {
     let workshop = Workshop::new();
     expect_error(hunt(&workshop, &workshop.path("nowhere")), "nowhere` does not exist");
     expect_error(hunt(&workshop, &workshop.path("nowhere.c")), "nowhere.c` does not exist");
 }
 
 #[test]
-fn a_directory() {
+fn a_directory_is_refused() {
     let workshop = Workshop::new();
     expect_error(hunt(&workshop, &workshop.path("")), "is a directory");
 }
 
 #[test]
-fn a_source_with_a_syntax_error() {
+fn a_syntax_error_is_shown_with_its_place() {
     let workshop = Workshop::new();
     let source = workshop.write("broken.c", "int main(void) { return 0 }\n");
     let ended = expect_error(hunt(&workshop, &source), "broken.c` does not compile");
@@ -70,7 +70,7 @@ fn a_source_with_a_syntax_error() {
 }
 
 #[test]
-fn a_statically_linked_program() {
+fn a_statically_linked_program_is_refused() {
     let workshop = Workshop::new();
     let source = workshop.write("race.c", RACE);
     workshop.shell("gcc -static -pthread race.c -o race");
@@ -81,7 +81,7 @@ fn a_statically_linked_program() {
 }
 
 #[test]
-fn an_object_file() {
+fn an_object_file_is_refused() {
     let workshop = Workshop::new();
     let source = workshop.write("race.c", RACE);
     workshop.cc(["-c", &text(&source), "-o", "race.o"]).expect(0);
@@ -90,7 +90,7 @@ fn an_object_file() {
 }
 
 #[test]
-fn a_shared_library() {
+fn a_shared_library_is_refused() {
     let workshop = Workshop::new();
     let source = workshop.write("race.c", RACE);
     workshop.cc(["-shared", "-fPIC", &text(&source), "-o", "race.so"]).expect(0);
@@ -98,14 +98,14 @@ fn a_shared_library() {
 }
 
 #[test]
-fn a_script() {
+fn a_script_is_refused() {
     let workshop = Workshop::new();
     let script = workshop.write("race.sh", "#!/bin/sh\nexec ./race\n");
     expect_error(hunt(&workshop, &script), "is not a Linux program").says("= help: give the program itself");
 }
 
 #[test]
-fn an_empty_file_and_a_damaged_program() {
+fn empty_and_damaged_files_are_refused() {
     let workshop = Workshop::new();
     let empty = workshop.write("empty", "");
     expect_error(hunt(&workshop, &empty), "is not a Linux program");
@@ -115,7 +115,7 @@ fn an_empty_file_and_a_damaged_program() {
 }
 
 #[test]
-fn a_program_that_wants_arguments() {
+fn a_program_without_its_arguments_gets_help() {
     let (workshop, program) = Workshop::with_program(
         r#"
 #include <pthread.h>
@@ -142,13 +142,13 @@ int main(int count, char **words) {
 }
 
 #[test]
-fn a_program_without_threads() {
+fn a_program_without_threads_has_nothing_to_explore() {
     let (workshop, program) = Workshop::with_program("int main(void) { return 0; }\n");
     hunt(&workshop, &program).expect(4).says("without creating a thread: there is nothing to explore");
 }
 
 #[test]
-fn mistakes_on_the_command_line() {
+fn command_line_mistakes_are_usage_errors() {
     for words in [
         &["hunt"][..],
         &["hunt", "--analysis", "magic", "race.c"],
@@ -175,7 +175,7 @@ fn help_names_the_exit_codes() {
 }
 
 #[test]
-fn findings_that_are_not_there() {
+fn missing_findings_are_named() {
     let (workshop, program) = Workshop::with_program(RACE);
     expect_error(workshop.replay("7f3a"), "there are no findings in");
     let hunted = workshop.hunt(&program, &["--runs", "20"]).expect(1);
@@ -188,7 +188,7 @@ fn findings_that_are_not_there() {
 }
 
 #[test]
-fn a_program_that_was_built_again() {
+fn a_rebuilt_program_is_not_replayed() {
     let (workshop, program) = Workshop::with_program(RACE);
     let hunted = workshop.hunt(&program, &["--runs", "20"]).expect(1);
     let id = &hunted.findings[0].id;
@@ -199,14 +199,14 @@ fn a_program_that_was_built_again() {
 }
 
 #[test]
-fn incomplete_when_completeness_is_required() {
+fn an_incomplete_hunt_fails_when_completeness_is_required() {
     let workshop = Workshop::new();
     let options = ["--analysis", "context-bound", "--bound", "2", "--runs", "5", "--require-complete"];
     let _ = workshop.hunt(Path::new("targets/data-race/lost_update.fixed.c"), &options).expect(3);
 }
 
 #[test]
-fn findings_in_the_formats_for_other_tools() {
+fn findings_are_written_in_the_formats_of_other_tools() {
     let (workshop, program) = Workshop::with_program(RACE);
     for (format, line) in [("short", ": error: data race on `"), ("github", "::error file=")] {
         let options = ["hunt", "--runs", "20", "--message-format", format, "--out"];
@@ -216,7 +216,7 @@ fn findings_in_the_formats_for_other_tools() {
 }
 
 #[test]
-fn doctor_is_content() {
+fn doctor_finds_nothing_wrong_with_this_installation() {
     let ended = run(&mut racehunter(["doctor"])).expect(0);
     assert!(ended.stdout.lines().any(|line| line == "ready"), "{}", ended.stdout);
 }
@@ -234,7 +234,7 @@ fn doctor_says_what_is_missing() {
 }
 
 #[test]
-fn doctor_tells_what_of_a_program_is_instrumented() {
+fn doctor_lists_which_functions_are_instrumented() {
     let workshop = Workshop::new();
     workshop.write(
         "program.c",
@@ -247,18 +247,21 @@ fn doctor_tells_what_of_a_program_is_instrumented() {
     let _ = workshop.shell("gcc -g -c other.c -o other.o").expect(0);
     let _ = workshop.cc(["program.c", "other.o", "-o", "program"]).expect(0);
     let doctor = || workshop.run(racehunter(["doctor", "program"]).current_dir(workshop.path("")));
-    let told = doctor().expect(0).stdout;
-    let line = |text: &str| told.lines().any(|line| line.contains(text));
-    assert!(line("not seen  other (other.c): compiled without instrumentation"), "{told}");
-    assert!(line("blind (instrumentation switched off)"), "{told}");
-    assert!(line("seen      2 functions"), "{told}");
-    // If RaceHunter compiled all of it, nothing of the kind is left.
+    let output = doctor().expect(0).stdout;
+    let line = |text: &str| output.lines().any(|line| line.contains(text));
+    assert!(line("not seen  other (other.c): compiled without instrumentation"), "{output}");
+    assert!(line("blind (instrumentation switched off)"), "{output}");
+    assert!(line("seen      2 functions"), "{output}");
+    // Once RaceHunter has compiled everything, no such line is left.
     let _ = workshop.cc(["program.c", "other.c", "-o", "program"]).expect(0);
-    let told = doctor().expect(0).stdout;
-    assert!(!told.contains("compiled without instrumentation") && told.contains("seen      3 functions"), "{told}");
-    // Where the file does not say, nothing is reported.
+    let output = doctor().expect(0).stdout;
+    assert!(
+        !output.contains("compiled without instrumentation") && output.contains("seen      3 functions"),
+        "{output}"
+    );
+    // A stripped file does not say, so nothing is claimed about it.
     let _ = workshop.shell("strip program").expect(0);
-    let told = doctor().expect(0).stdout;
-    assert!(told.contains("seen      unknown: the program has no symbol table"), "{told}");
+    let output = doctor().expect(0).stdout;
+    assert!(output.contains("seen      unknown: the program has no symbol table"), "{output}");
     let _ = workshop.run(racehunter(["doctor", "other.c"]).current_dir(workshop.path(""))).expect(2);
 }

@@ -1,4 +1,4 @@
-//! Options of `hunt`, each with something that it makes a difference to.
+//! Options of `hunt`, each with a program on which it makes a difference.
 
 use racehunter_e2e::workshop::text;
 use racehunter_e2e::{Hunted, Workshop, racehunter, run};
@@ -28,7 +28,7 @@ int main(void) {
 ";
 
 #[test]
-fn stops_on_the_first_finding_when_asked() {
+fn stop_on_first_ends_the_hunt_at_the_first_finding() {
     let (workshop, program) = Workshop::with_program(TWO_RACES);
     let all = workshop.hunt(&program, &["--runs", "100"]).expect(1);
     assert!(all.findings.len() >= 2, "{:#?}", all.overview());
@@ -61,7 +61,7 @@ fn every_analysis_finds_a_lost_update() {
     let help = run(&mut racehunter(["hunt", "--help-all"])).expect(0).stdout;
     let known = "auto context-bound variable-bound thread-bound dfs random pct pct-vb pos surw coverage sampling";
     for analysis in known.split(' ') {
-        assert!(help.contains(analysis), "{analysis} is not told of:\n{help}");
+        assert!(help.contains(analysis), "the help does not mention {analysis}:\n{help}");
         let hunt = |jobs| workshop.hunt(&program, &["--analysis", analysis, "--runs", "200", "--jobs", jobs]).expect(1);
         let (one, two) = (hunt("1"), hunt("2"));
         let kinds: Vec<&str> = one.findings.iter().map(|finding| finding.kind.as_str()).collect();
@@ -71,14 +71,14 @@ fn every_analysis_finds_a_lost_update() {
 }
 
 #[test]
-fn ends_when_the_time_is_over() {
+fn a_hunt_ends_when_its_time_is_up() {
     let (workshop, program) = Workshop::with_program(TWO_RACES);
     let hunted = workshop.hunt(&program, &["--analysis", "random", "--time", "300ms", "--runs", "100000000"]).expect(1);
     assert!(hunted.summary().executions < 100_000_000);
 }
 
 #[test]
-fn does_so_many_executions() {
+fn a_hunt_makes_the_requested_number_of_executions() {
     let (workshop, program) = Workshop::with_program(TWO_RACES);
     for runs in ["1", "77"] {
         let hunted = workshop.hunt(&program, &["--analysis", "random", "--runs", runs]).expect(1);
@@ -86,7 +86,7 @@ fn does_so_many_executions() {
     }
 }
 
-/// One stage with everything within the bound, which is what the 2025 paper does.
+/// One stage with everything within the bound, as in the 2025 paper.
 #[test]
 fn a_bound_need_not_be_iterated() {
     let workshop = Workshop::new();
@@ -100,7 +100,7 @@ fn a_bound_need_not_be_iterated() {
     assert_eq!(at_once.summary().executions, iterated.summary().executions);
 }
 
-/// What differs in the first ten iterations of a loop.
+/// A loop whose first ten iterations differ from the others.
 const LAZY: &str = r"
 #include <pthread.h>
 #include <racehunter.h>
@@ -129,7 +129,7 @@ int main(void) { return racehunter_loop(test, reset); }
 ";
 
 #[test]
-fn preparatory_turns_of_a_loop_are_not_explored() {
+fn preparatory_iterations_are_not_explored() {
     let (workshop, program) = Workshop::with_program(LAZY);
     let hunt =
         |turns: &str| workshop.hunt(&program, &["--preparatory", turns, "--jobs", "1", "--analysis", "context-bound"]);
@@ -140,7 +140,7 @@ fn preparatory_turns_of_a_loop_are_not_explored() {
 }
 
 #[test]
-fn bounds_count_what_they_are_told_to() {
+fn bounds_count_preemptions_or_switches_as_requested() {
     let target = Path::new("targets/data-race/lost_update.fixed.c");
     let workshop = Workshop::new();
     let executions = |kind, bound| {
@@ -152,7 +152,10 @@ fn bounds_count_what_they_are_told_to() {
     };
     assert!(executions("preemptions", "0") < executions("preemptions", "1"));
     assert!(executions("preemptions", "1") < executions("preemptions", "2"));
-    assert!(executions("switches", "2") < executions("preemptions", "2"), "few schedules have so few switches");
+    assert!(
+        executions("switches", "2") < executions("preemptions", "2"),
+        "a bound on switches must allow fewer schedules"
+    );
 }
 
 #[test]
@@ -171,7 +174,7 @@ fn more_points_make_more_schedules() {
 }
 
 #[test]
-fn every_seed_is_another_search() {
+fn different_seeds_give_different_searches() {
     let target = Path::new("targets/assertion/two_of_two.c");
     let workshop = Workshop::new();
     let first_seen = |seed| {
@@ -184,7 +187,7 @@ fn every_seed_is_another_search() {
 }
 
 #[test]
-fn the_program_reads_the_input_that_is_given() {
+fn the_program_reads_the_given_input() {
     let (workshop, program) = Workshop::with_program(
         r#"
 #include <assert.h>
@@ -218,7 +221,7 @@ int main(void) {
     let _ = workshop.hunt(&program, &["--runs", "5"]).expect(1);
 }
 
-/// So that a suppression works for everyone who has the source.
+/// A suppression must work for everyone who has the source.
 #[test]
 fn a_finding_has_the_same_id_in_every_directory() {
     let ids = |folder: &str| {
@@ -234,7 +237,7 @@ fn a_finding_has_the_same_id_in_every_directory() {
 }
 
 #[test]
-fn options_for_the_compiler_are_used() {
+fn compiler_options_are_passed_on() {
     let workshop = Workshop::new();
     let source = workshop.write("program.c", &TWO_RACES.replace("right++;", "right += STEP;"));
     let _ = workshop.hunt(&source, &["--runs", "5"]).expect(2);
@@ -248,7 +251,7 @@ fn progress_is_on_standard_error_and_can_be_silenced() {
     assert_eq!(hunted.ended.stderr, "");
 }
 
-/// Two threads add to a variable, one step at a time; what is lost shows in the status, or in what is written.
+/// Two threads increment a variable, one step at a time; a lost update shows in the status, or in the output.
 fn lossy(end: &str) -> String {
     format!(
         r#"
@@ -291,7 +294,7 @@ fn status_and_output_are_compared_when_asked() {
     for (kind, end, message, note) in cases {
         let (workshop, program) = Workshop::with_program(&lossy(end));
         let options = ["--analysis", "context-bound"];
-        // A status of failure is a finding in any case; here every status is said to be none.
+        // A failure status is a finding unless it is allowed; here every status is.
         let _ = workshop.hunt(&program, &[&options[..], &["--allow-exit-status"]].concat()).expect(0);
         let hunted = workshop.hunt(&program, &[&options[..], &["--check-output"]].concat()).expect(1);
         let [finding] = &hunted.findings[..] else { panic!("{:?}", hunted.overview()) };
@@ -309,7 +312,7 @@ fn status_and_output_are_compared_when_asked() {
 }
 
 #[test]
-fn a_status_of_failure_is_a_finding_unless_it_is_allowed() {
+fn a_failure_status_is_a_finding_unless_it_is_allowed() {
     let (workshop, program) =
         Workshop::with_program(&lossy(r#"if (n != 2) puts("FAILED: n"); return n == 2 ? 0 : 3;"#));
     let hunt = |more: &[&str]| workshop.hunt(&program, &[&["--analysis", "context-bound"], more].concat());
@@ -327,7 +330,7 @@ fn a_status_of_failure_is_a_finding_unless_it_is_allowed() {
         assert!(hunted.summary().complete, "{allowed}");
     }
     let _ = run(&mut workshop.hunt_command(&program, &["--allow-exit-status=256"])).expect(2).says("from 0 to 255");
-    // Who knows of it can say so.
+    // A known failure can be suppressed.
     let id = &finding.id;
     let settings = workshop.write("racehunter.toml", &format!("[[suppress]]\nid = '{id}'\nreason = 'flaky'\n"));
     let mut command = workshop.hunt_command(&program, &["--analysis", "context-bound"]);
@@ -335,9 +338,9 @@ fn a_status_of_failure_is_a_finding_unless_it_is_allowed() {
     assert_eq!(suppressed.summary().findings, 0);
 }
 
-/// Printing is a scheduling point where outputs are compared, and a finding of that kind replays.
+/// Printing is a scheduling point if outputs are compared, and such a finding replays.
 #[test]
-fn what_threads_print_is_compared_in_every_order() {
+fn output_of_threads_is_compared_in_every_order() {
     let prints = |call: &str| {
         format!(
             r#"

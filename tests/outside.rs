@@ -1,12 +1,12 @@
-//! Programs that depend on other processes: children, other programs, whatever opens the other end of a FIFO. They
-//! run to their end and behave as without RaceHunter, leave nothing running, and the summary does not claim more than
-//! it can.
+//! Programs that depend on other processes: children, other programs, whatever opens the other end of a FIFO. They run
+//! to their end and behave as without RaceHunter, leave nothing running, and the summary does not claim more than it
+//! can.
 
 use racehunter_e2e::processes::expect_none;
 use racehunter_e2e::{Summary, Workshop};
 use std::process::Command;
 
-/// A program whose second thread does this, while the first one works under a lock.
+/// A program whose second thread runs `body`, while the first one works under a lock.
 fn program(functions: &str, body: &str) -> String {
     format!(
         r#"
@@ -66,7 +66,7 @@ fn hunt(functions: &str, body: &str) -> Summary {
     summary
 }
 
-/// The same, for what is not wholly under control.
+/// The same for programs that are not wholly under control.
 #[track_caller]
 fn hunt_partly(body: &str) {
     let summary = hunt("", body);
@@ -75,7 +75,7 @@ fn hunt_partly(body: &str) {
 }
 
 #[test]
-fn a_child_talks_through_pipes() {
+fn a_child_communicates_through_pipes() {
     hunt_partly(
         r"
     int there[2], back[2], number = 21, status;
@@ -144,7 +144,7 @@ fn commands_are_waited_for() {
 }
 
 #[test]
-fn programs_are_spawned() {
+fn spawned_programs_are_waited_for() {
     hunt_partly(
         r#"
     pid_t child;
@@ -156,12 +156,12 @@ fn programs_are_spawned() {
 }
 
 #[test]
-fn a_program_that_becomes_another_one_has_ended() {
+fn exec_ends_the_program() {
     hunt_partly(r#"execl("/bin/sh", "sh", "-c", "exit 0", NULL);"#);
 }
 
 #[test]
-fn a_program_that_cannot_become_another_one_goes_on() {
+fn a_failed_exec_continues_the_program() {
     hunt_partly(
         r#"
     char *words[] = {"nothing", NULL};
@@ -171,7 +171,7 @@ fn a_program_that_cannot_become_another_one_goes_on() {
 }
 
 #[test]
-fn a_daemon_is_ended() {
+fn a_daemon_is_killed_at_the_end() {
     hunt_partly(
         r"
     check(daemon(0, 0) == 0);
@@ -179,10 +179,9 @@ fn a_daemon_is_ended() {
     );
 }
 
-/// Both ends are opened here; it is not known that no other process opens one, but that does not matter as long as
-/// none does.
+/// The program opens both ends. Another process might open one too, but that does not matter as long as none does.
 #[test]
-fn both_ends_of_a_fifo_are_opened_here() {
+fn a_program_may_open_both_ends_of_a_fifo() {
     let writer = r#"
 static void *write_to(void *path) {
     int end = open(path, O_WRONLY);

@@ -1,12 +1,12 @@
-//! `record`, and `predict` with a program at hand: what is predicted is tried, and only what shows is a finding.
+//! `record`, and `predict` with a program at hand: predictions are tried, and only those that show a bug are findings.
 
 use racehunter_e2e::workshop::text;
 use racehunter_e2e::{Ended, Workshop, racehunter, run};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// A data race that the lock hides in the default order: the write of one thread comes before its critical section,
-/// that of the other one after its own.
+/// A data race that the lock hides in the default order: one thread writes before its critical section, the other after
+/// its own.
 const HIDDEN: &str = r"
 #include <pthread.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ fn repaired() -> String {
     inside
 }
 
-/// Locks in two orders, one after the other.
+/// Two locks in opposite orders, one thread after the other.
 const CROSSED: &str = r"
 #include <pthread.h>
 #include <stddef.h>
@@ -79,7 +79,7 @@ int main(void) {
 }
 ";
 
-/// A use of everything that threads wait for, without a bug.
+/// A correct use of every synchronisation primitive.
 const PRIMITIVES: &str = r"
 #include <pthread.h>
 #include <semaphore.h>
@@ -134,7 +134,7 @@ int main(void) {
 }
 ";
 
-/// The program of a source in a workshop, with debug information.
+/// Compiles a source in a workshop, with debug information.
 fn program(workshop: &Workshop, name: &str, source: &str) -> PathBuf {
     let source = workshop.write(&format!("{name}.c"), source);
     let program = workshop.path(name);
@@ -142,7 +142,7 @@ fn program(workshop: &Workshop, name: &str, source: &str) -> PathBuf {
     program
 }
 
-/// `racehunter record`, to a file beside the program.
+/// Runs `racehunter record`, to a file beside the program.
 fn record(program: &Path, options: &[&str]) -> PathBuf {
     let trace = program.with_extension("rht");
     run(racehunter(["record", "-o"]).arg(&trace).args(options).arg(program)).expect(0);
@@ -170,11 +170,11 @@ fn predict(workshop: &Workshop, words: &[&str], status: i32) -> Predicted {
 }
 
 #[test]
-fn a_race_that_its_order_hides_is_recorded_predicted_and_shown() {
+fn a_race_hidden_by_the_recorded_order_is_predicted_and_shown() {
     let workshop = Workshop::new();
     let program = program(&workshop, "hidden", HIDDEN);
     let trace = record(&program, &[]);
-    // The execution itself does not show it: a hunt of one execution does not either.
+    // The execution itself does not show it, nor does a hunt of one execution.
     let hunted = workshop.hunt(&program, &["--analysis", "context-bound", "--bound", "0", "--runs", "1"]).expect(0);
     assert!(hunted.findings.is_empty());
 
@@ -193,7 +193,7 @@ fn a_race_that_its_order_hides_is_recorded_predicted_and_shown() {
     let replayed = workshop.replay(finding["id"].as_str().expect("an id")).expect(0);
     assert!(replayed.stdout.contains("data-race"));
 
-    // In one step, and in the words of all other findings.
+    // In one step, and with the usual report.
     let at_once = run(racehunter(["predict", "--out"]).arg(workshop.out()).arg(&program)).expect(1);
     assert!(at_once.stdout.contains("error[data-race]: data race on `ready`"), "{}", at_once.stdout);
     assert!(at_once.stdout.contains("replayed 5/5"), "{}", at_once.stdout);
@@ -220,7 +220,7 @@ fn a_deadlock_is_predicted_and_shown() {
 }
 
 #[test]
-fn everything_that_threads_wait_for_is_in_a_recording() {
+fn a_recording_contains_every_synchronisation_primitive() {
     let workshop = Workshop::new();
     let program = program(&workshop, "primitives", PRIMITIVES);
     let trace = record(&program, &[]);
@@ -256,7 +256,7 @@ fn everything_that_threads_wait_for_is_in_a_recording() {
     }
 }
 
-/// One use of a value for each rule about what decides.
+/// One use of a value for each rule about which reads decide something.
 const USES: &str = r"
 #include <pthread.h>
 #include <sched.h>
@@ -294,7 +294,7 @@ int main(void) {
 ";
 
 #[test]
-fn the_code_tells_which_reads_matter() {
+fn the_code_shows_which_reads_matter() {
     let workshop = Workshop::new();
     let program = program(&workshop, "uses", USES);
     let trace = record(&program, &[]);
@@ -305,7 +305,7 @@ fn the_code_tells_which_reads_matter() {
             |event: &&Value| event["operation"] == "r" && event["object"] == name && event["thread"] == "main/1";
         events.iter().filter(is_read).map(|event| event["event"].as_u64().expect("a number")).collect()
     };
-    // Which later events name a read, and how.
+    // Returns the later events that depend on a read, by the name of the list.
     let named = |list: &str, read: u64| -> Vec<u64> {
         let names = |event: &&Value| event[list].as_array().is_some_and(|reads| reads.contains(&read.into()));
         events.iter().filter(names).map(|event| event["event"].as_u64().expect("a number")).collect()
@@ -322,15 +322,15 @@ fn the_code_tells_which_reads_matter() {
         let values = named("values", read);
         assert_eq!(values.iter().map(|&event| object(event)).collect::<Vec<_>>(), [written], "{name}");
     }
-    // The index of an element decides where that is written.
+    // The index of an element decides which one is written.
     let decided = named("decisions", only("chosen"));
     assert_eq!(decided.iter().map(|&event| object(event)).collect::<Vec<_>>(), ["table[0]"]);
-    // Conditions and divisors matter to everything that follows.
+    // Conditions and divisors affect everything that follows.
     for read in [only("tested"), only("divisor")] {
         assert_eq!(named("decisions", read), [read + 1]);
         assert_eq!(named("values", read), [0; 0], "event {read}");
     }
-    // What both activations of a function have read comes back in its result.
+    // The reads of both activations of a function flow into its result.
     assert_eq!(reads("nested").len(), 2);
     for read in reads("nested") {
         assert_eq!(named("decisions", read), [0; 0], "event {read}");
@@ -338,8 +338,7 @@ fn the_code_tells_which_reads_matter() {
     }
 }
 
-/// The race of [`HIDDEN`], with a counter in the critical sections: the order of counting does not matter to
-/// anything.
+/// The race of [`HIDDEN`], with a counter in the critical sections: nothing depends on the order of counting.
 #[test]
 fn reads_that_decide_nothing_do_not_hide_a_race() {
     let counting = HIDDEN.replace("    left = 1;\n", "    left++;\n").replace("    right = 1;\n", "    left++;\n");
@@ -359,21 +358,21 @@ fn reads_that_decide_nothing_do_not_hide_a_race() {
             assert!(predicted.findings.iter().all(|finding| finding["confirmed"] == true), "{policy}");
         }
     }
-    // As one of several files it is followed too.
+    // It is also followed in one of several files.
     let other = workshop.write("other.c", "int other[2];\nint use(int at) { return other[at]++; }\n");
     let linked = workshop.path("linked");
     let choosing = choosing.with_extension("c");
     workshop.cc(["-g", "-O1", "-pthread", &text(&other), &text(&choosing), "-o", &text(&linked)]).expect(0);
     let predicted = predict(&workshop, &["--policy", "nre", &text(&linked)], 1);
     assert_eq!(predicted.findings.len(), 1);
-    // Where the count decides, the order is needed, and nothing false is predicted.
+    // If the count decides, the order is needed, and nothing false is predicted.
     let predicted = predict(&workshop, &["--policy", "nre", &text(&deciding)], 0);
     assert_eq!(predicted.summary["predictions"], 0);
 }
 
 #[test]
-fn an_allocator_of_the_programs_own_is_recorded_too() {
-    // The C library calls it while it makes a thread.
+fn a_custom_allocator_is_recorded_too() {
+    // The C library calls it while it creates a thread.
     const ALLOCATOR: &str = include_str!("../targets/clean/own_allocator.c");
     let workshop = Workshop::new();
     let good = program(&workshop, "allocator", ALLOCATOR);
@@ -389,7 +388,7 @@ fn an_allocator_of_the_programs_own_is_recorded_too() {
     let shown = predict(&workshop, &["--confirm", &text(&bad), &text(&trace)], 1);
     let (confirmed, others): (Vec<_>, Vec<_>) = shown.findings.iter().partition(|finding| finding["confirmed"] == true);
     assert!(!confirmed.is_empty(), "{:#?}", shown.findings);
-    // A prediction is shown by what it predicts, and not by another race that is met on the way.
+    // A prediction is confirmed only by what it predicts, not by another race on the way.
     let said = |finding: &Value| finding["unconfirmed"].as_str().unwrap_or_default().to_owned();
     assert!(
         others.iter().all(|finding| said(finding).contains("its schedule was followed, and showed ")),
@@ -399,7 +398,7 @@ fn an_allocator_of_the_programs_own_is_recorded_too() {
 }
 
 #[test]
-fn a_recording_says_what_it_is() {
+fn a_recording_describes_itself() {
     let workshop = Workshop::new();
     let program = program(&workshop, "hidden", HIDDEN);
     let trace = workshop.path("some.rht");
@@ -414,9 +413,9 @@ fn a_recording_says_what_it_is() {
     assert_eq!(first, second, "two recordings of the same execution differ");
 }
 
-/// What a program did before it was killed is recorded, and as good as any other trace.
+/// The actions of a program before it was killed are recorded like any other trace.
 #[test]
-fn a_program_that_is_killed_leaves_its_trace() {
+fn a_killed_program_leaves_its_trace() {
     let workshop = Workshop::new();
     let killed = HIDDEN.replace("    return ready + left", "    raise(SIGKILL);\n    return ready + left");
     let killed = killed.replace("#include <stddef.h>", "#include <signal.h>\n#include <stddef.h>");
@@ -454,8 +453,8 @@ fn mistakes_are_explained() {
     run(racehunter(["record", "-o"]).arg(nowhere).arg(&program_path)).expect(2).says("cannot write");
 }
 
-/// Blocks of two accesses, each in its own critical section, and another thread's access to the same variable: named
-/// by reads and writes, first, between, second.
+/// Blocks of two accesses, each in its own critical section, and another thread's access to the same variable: named by
+/// reads and writes, first, between, second.
 const BLOCKS: &str = r"
 #include <pthread.h>
 #include <stddef.h>
@@ -502,7 +501,7 @@ int main(void) {
 ";
 
 #[test]
-fn blocks_that_a_program_marks_are_seen_broken() {
+fn violations_of_marked_atomic_blocks_are_found() {
     let workshop = Workshop::new();
     let broken = program(&workshop, "blocks", BLOCKS);
     let tried = predict(&workshop, &[&text(&broken)], 1);
@@ -525,7 +524,7 @@ fn blocks_that_a_program_marks_are_seen_broken() {
     }
 }
 
-/// A thread is joined by one that holds what it needs; `WAIT` selects how it is joined.
+/// A thread is joined by one that holds a lock it needs; `WAIT` selects how it is joined.
 const JOINED: &str = r"
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -564,7 +563,7 @@ fn waiting_for_a_thread_can_be_part_of_a_deadlock() {
     let tried = predict(&workshop, &[&text(&waiting)], 1);
     assert_eq!(tried.findings.len(), 1);
     assert_eq!((&tried.findings[0]["kind"], &tried.findings[0]["confirmed"]), (&"deadlock".into(), &true.into()));
-    // Who does not wait for ever is in no deadlock.
+    // A timed join is not part of a deadlock.
     let timed = program(&workshop, "timed", &JOINED.replace("WAIT", "pthread_timedjoin_np(thread, NULL, &soon)"));
     let predicted = predict(&workshop, &[&text(&timed)], 0);
     assert_eq!(predicted.summary["predictions"], 0);

@@ -1,7 +1,7 @@
-//! What the models of primitives return is what the C library returns.
+//! The models of primitives return what the C library returns.
 //!
-//! The programs assert every result themselves. Here they run as they are, without RaceHunter, so that what they assert
-//! is known to be right; that the same holds under control is the business of `targets`.
+//! The programs assert every result themselves. Here they run without RaceHunter, which shows that their assertions are
+//! correct; `targets` checks the same under control.
 
 use racehunter_e2e::workshop::text;
 use racehunter_e2e::{Workshop, root, tool};
@@ -42,9 +42,9 @@ fn programs_without_a_controller_get_the_same_results() {
 fn processes_share_mutexes_conditions_and_semaphores() {
     let workshop = Workshop::new();
     let hunted = workshop.hunt(&root().join("tests/programs/processes.c"), &["--runs", "100"]);
-    assert!(hunted.findings.is_empty(), "nothing is wrong with it, but: {:#?}", hunted.overview());
+    assert!(hunted.findings.is_empty(), "a correct program has findings: {:#?}", hunted.overview());
     let summary = hunted.summary();
     assert_eq!(summary.executions, 100);
-    assert_eq!(summary.timed_out, 0, "every execution comes to its end");
-    assert!(!summary.complete, "what another process does is not under control");
+    assert_eq!(summary.timed_out, 0, "some executions did not end");
+    assert!(!summary.complete, "other processes are not under control");
 }

@@ -1,4 +1,4 @@
-//! Whether `cargo xtask probes` would notice errors. Its own questions take too long to be part of the tests.
+//! Checks that `cargo xtask probes` notices errors. The probes themselves take too long to be part of the tests.
 
 use racehunter_e2e::answers::{Answer, Outcome, judge};
 use racehunter_e2e::probes::{Asked, Probe, Truth, annotated, probes};
@@ -8,7 +8,7 @@ const FINDING: &str = r#"{"reason":"finding","id":"0123abcd","kind":"KIND","conf
 const SUMMARY: &str = r#"{"reason":"summary","executions":9,"diverged":0,"timed_out":0,"complete":COMPLETE,"guarantee":"all schedules with <= 1 preemption over 4 points","findings":0,"assumes":["this input"],"uncontrolled":[]}"#;
 
 fn probe(text: &str) -> Probe {
-    let mut probes = annotated("hunt/p.c", Path::new("hunt/p.c"), text).expect("it keeps to the convention");
+    let mut probes = annotated("hunt/p.c", Path::new("hunt/p.c"), text).expect("the probe follows the convention");
     assert_eq!(probes.len(), 1);
     probes.remove(0)
 }
@@ -34,7 +34,7 @@ fn expect_wrong(probe: &Probe, answer: &Answer, because: &str) {
 }
 
 #[test]
-fn every_probe_keeps_to_the_convention() {
+fn every_probe_follows_the_convention() {
     let all = probes().expect("all probes can be read");
     let clean = all.iter().filter(|probe| probe.truth == Truth::Clean).count();
     assert!(all.len() >= 150, "there are only {}", all.len());
@@ -77,7 +77,7 @@ fn a_race_at_another_line_is_wrong() {
 }
 
 #[test]
-fn how_the_command_ends_matters() {
+fn a_wrong_exit_code_is_wrong() {
     let any = probe("//~ truth: any\n");
     expect_wrong(&any, &answer(2, &[]), "exit 2");
     expect_wrong(&any, &answer(101, &[]), "exit 101");
@@ -92,7 +92,7 @@ fn how_the_command_ends_matters() {
 #[test]
 fn scan_is_asked_about_races_only() {
     let text = "//~ command: hunt scan\n//~ revisions: bug fixed\n//~[bug] truth: assertion\n//~[fixed] truth: clean\n";
-    let all = annotated("hunt/p.c", Path::new("hunt/p.c"), text).expect("it keeps to the convention");
+    let all = annotated("hunt/p.c", Path::new("hunt/p.c"), text).expect("the probe follows the convention");
     assert_eq!(all.len(), 4);
     let scanned: Vec<&Probe> = all.iter().filter(|probe| probe.asked == Asked::Scan).collect();
     assert!(scanned.iter().all(|probe| probe.truth == Truth::Clean), "{scanned:?}");

@@ -1,10 +1,10 @@
-//! Widely used libraries, and a server, under control: every execution writes what the plain build writes, nothing is
+//! Widely used libraries, and a server, under control: every execution prints what the plain build prints, nothing is
 //! reported, and a planted bug is found. `cargo xtask real` shows the same with more executions.
 
 use racehunter_e2e::run;
 use std::process::Command;
 
-/// A few executions: most of the time goes into compiling. The planted bug is found as this, in this file.
+/// Runs a few executions: most of the time goes into compiling. `planted` is the report of the planted bug.
 #[track_caller]
 fn check(name: &str, planted: &str) {
     let mut shows = Command::new(env!("CARGO_BIN_EXE_racehunter-shows"));
@@ -12,7 +12,7 @@ fn check(name: &str, planted: &str) {
     let row = shown.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("no row\n{shown}"));
     let columns: Vec<&str> = row.split("  ").map(str::trim).filter(|column| !column.is_empty()).collect();
     let [_, threads, _, executions, _, output, reported, _, found] = columns[..] else { panic!("{shown}") };
-    assert!(threads.parse().is_ok_and(|threads: u32| threads > 1), "it has one thread only\n{shown}");
+    assert!(threads.parse().is_ok_and(|threads: u32| threads > 1), "it has only one thread\n{shown}");
     assert_eq!((executions, output, reported), ("6", "the same", "nothing"), "{shown}");
     assert!(found.starts_with(planted), "{planted} was planted, {found} was found\n{shown}");
 }
@@ -27,7 +27,7 @@ fn server() {
     check("server", "data-race at epoll_server.c:");
 }
 
-/// Large ones, which take long to compile. `cargo xtask test --all` runs them.
+/// Large programs, which take long to compile. `cargo xtask test --all` runs them.
 mod slow {
     use super::check;
 

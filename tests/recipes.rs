@@ -1,8 +1,8 @@
-//! The recipes for CI services and build systems, as the documents have them: their shell steps are run here.
+//! Runs the shell steps of the recipes for CI services and build systems, exactly as the documents show them.
 //!
-//! What a CI service does between the steps is imitated: variables of the environment, `GITHUB_PATH`, a workspace of its own for each
-//! job, and artifacts, which lose the permissions of files and leave out hidden files unless asked for. The package manager is
-//! replaced by a check that the packages exist.
+//! The tests imitate what a CI service does between the steps: environment variables, `GITHUB_PATH`, a separate workspace for
+//! each job, and artifacts, which lose file permissions and leave out hidden files unless told otherwise. A check that the
+//! packages exist replaces the package manager.
 
 use racehunter_e2e::{Workshop, root, tool};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use yaml_rust2::{Yaml, YamlLoader};
 
-/// The blocks of a language in a document.
+/// Returns the blocks of a language in a document.
 fn blocks(document: &str, language: &str) -> Vec<String> {
     let text = fs::read_to_string(root().join(document)).expect("a document");
     let fence = format!("```{language}\n");
@@ -32,11 +32,11 @@ struct Machine {
 }
 
 impl Machine {
-    /// With a tarball to download, and with the package manager replaced.
+    /// Creates a machine with a tarball to download, and with the package manager replaced.
     fn new() -> Self {
         let workshop = Workshop::new();
         let kit = tool::path().parent().and_then(Path::parent).expect("an installation").to_path_buf();
-        // As fast as a copy, and a name for the top directory, which the recipes take off.
+        // As fast as a copy; the recipes strip the top directory.
         let tarball = workshop.path("racehunter.tar.gz");
         let tar = Command::new("tar")
             .args(["--use-compress-program", "gzip -1", "--transform", "s,^\\.,racehunter,", "-cf"])
@@ -60,7 +60,7 @@ impl Machine {
         Self { workshop, artifacts: BTreeMap::new(), jobs: 0 }
     }
 
-    /// A directory with the sources, as a checkout leaves it, and with nothing of an earlier job.
+    /// Returns a directory with the sources, as after a checkout, without files of earlier jobs.
     fn checkout(&mut self, name: &str) -> PathBuf {
         self.jobs += 1;
         let job = self.workshop.path(name);
@@ -69,7 +69,7 @@ impl Machine {
         job
     }
 
-    /// Runs a step. Nothing of this project is on the path but what the recipe has installed.
+    /// Runs a step. The path contains nothing of this project but what the recipe installed.
     fn step(&self, script: &str, directory: &Path, path: &str, variables: &[(String, String)]) -> Output {
         let mut shell = Command::new("bash");
         shell.args(["-eo", "pipefail", "-c", script]).current_dir(directory);
@@ -100,7 +100,7 @@ impl Machine {
     }
 }
 
-/// Copies a file or a directory without permissions; hidden files only if asked for.
+/// Copies a file or a directory without permissions; hidden files only if requested.
 fn copy(from: &Path, to: &Path, hidden: bool) {
     if from.is_file() {
         fs::write(to, fs::read(from).expect("a file")).expect("written");
@@ -119,9 +119,9 @@ fn text(yaml: &Yaml) -> &str {
     yaml.as_str().unwrap_or_default()
 }
 
-/// A job of GitHub's, with `${{ matrix.part }}` as given. Returns its directory and the step that failed, with its output.
+/// Runs a GitHub job, with `${{ matrix.part }}` as given. Returns its directory and the step that failed, with its output.
 fn github(machine: &mut Machine, job: &Yaml, part: &str) -> (PathBuf, Option<(String, String)>) {
-    // Every machine has it at the same place.
+    // It is at the same place on every machine.
     let directory = machine.checkout("workspace");
     let added = directory.join("github-path");
     fs::write(&added, "").expect("written");
@@ -129,7 +129,7 @@ fn github(machine: &mut Machine, job: &Yaml, part: &str) -> (PathBuf, Option<(St
     let (mut failed, mut has_hunted) = (None, false);
     for step in job["steps"].as_vec().expect("steps") {
         let fill = |yaml: &Yaml| text(yaml).replace("${{ matrix.part }}", part);
-        // What comes after the hunt is done whatever it has found, but only if there was one.
+        // Steps after the hunt run whatever it found, but only if there was one.
         let is_due = match text(&step["if"]) {
             "" => failed.is_none(),
             "always() && steps.hunt.outcome != 'skipped'" => has_hunted,
@@ -169,7 +169,7 @@ fn github(machine: &mut Machine, job: &Yaml, part: &str) -> (PathBuf, Option<(St
                 let log: serde_json::Value = serde_json::from_str(&log).expect("JSON");
                 assert_eq!(log["version"], "2.1.0");
             }
-            // What the cache restores is there already, or was never stored.
+            // The files that the cache restores are already there, or were never stored.
             "actions/cache" | "actions/checkout" => {}
             other => panic!("`{other}` is not known here"),
         }
@@ -181,7 +181,7 @@ fn github(machine: &mut Machine, job: &Yaml, part: &str) -> (PathBuf, Option<(St
 fn the_recipes_for_github_work() {
     let recipes = recipes();
     let mut machine = Machine::new();
-    // The one job fails because of the race, and its reports and findings are kept all the same.
+    // The job fails because of the race, and its reports and findings are kept nevertheless.
     let (directory, failed) = github(&mut machine, &recipes[0]["jobs"]["races"], "");
     let (script, said) = failed.expect("the program has a race");
     assert!(script.starts_with("racehunter hunt") && said.contains("::error file=queue_test.c"), "{script}: {said}");
@@ -189,7 +189,7 @@ fn the_recipes_for_github_work() {
     let kept = &machine.artifacts["racehunter"];
     assert!(kept.join(".racehunter/findings").exists() && kept.join("report.html").exists());
 
-    // In parts: only the job that joins them fails.
+    // In parts: only the job that merges them fails.
     let jobs = &recipes[1]["jobs"];
     let must = |(_, failed): (PathBuf, Option<(String, String)>)| assert_eq!(failed, None);
     must(github(&mut machine, &jobs["build"], ""));
@@ -209,7 +209,7 @@ fn the_recipe_for_gitlab_works() {
         yaml.as_vec().map(|lines| lines.iter().map(|line| text(line).to_owned()).collect()).unwrap_or_default()
     };
     let before = lines(&recipe["default"]["before_script"]);
-    // The cache is filled by the first job.
+    // The first job fills the cache.
     let cached = text(&recipe["default"]["cache"]["paths"][0]).trim_end_matches('/').to_owned();
     let mut kept: Vec<PathBuf> = Vec::new();
     for (name, part) in [("build", 1), ("hunt", 1), ("hunt", 2), ("hunt", 3), ("hunt", 4), ("merge", 1)] {
@@ -253,7 +253,7 @@ fn the_recipe_for_gitlab_works() {
 
 /// What VS Code's `$gcc` matcher reads: the place, `error:` or `warning:`, and the message.
 #[test]
-fn editors_read_the_short_form() {
+fn the_short_format_matches_the_problem_matcher_of_vs_code() {
     let workshop = Workshop::new();
     copy(&root().join("docs/example"), &workshop.path("project"), true);
     let task: serde_json::Value = serde_json::from_str(&blocks("docs/ci.md", "json")[0]).expect("JSON");
@@ -271,7 +271,7 @@ fn editors_read_the_short_form() {
     assert!(line > 10 && column > 0 && message.starts_with("data race on `q->count`"), "{out}");
 }
 
-/// `^(.*?):(\d+):(\d*):?\s+(?:fatal\s+)?(warning|error):\s+(.*)$`, as VS Code has it.
+/// `^(.*?):(\d+):(\d*):?\s+(?:fatal\s+)?(warning|error):\s+(.*)$`, as in VS Code.
 fn gcc(line: &str) -> Option<(&str, u32, u32, &str)> {
     let (file, rest) = line.split_once(':')?;
     let (number, rest) = rest.split_once(':')?;
@@ -280,7 +280,7 @@ fn gcc(line: &str) -> Option<(&str, u32, u32, &str)> {
     Some((file, number.parse().ok()?, column.parse().ok()?, message))
 }
 
-/// The module that is installed, in the project that the document shows.
+/// The installed module, in the project that the document shows.
 #[test]
 fn the_module_for_cmake_adds_hunts_to_ctest() {
     let workshop = Workshop::new();
@@ -306,7 +306,7 @@ fn the_module_for_cmake_adds_hunts_to_ctest() {
     );
     assert!(workshop.shell("racehunter list --out build/.racehunter").stdout.contains("data-race"));
 
-    // With another compiler nothing is hunted, and that is visible.
+    // With another compiler nothing is hunted, and the output says so.
     let ended = workshop.shell("cmake -S . -B plain && cmake --build plain && ctest --test-dir plain");
     assert!(ended.stdout.contains("its tests are disabled here"), "{}", ended.stdout);
     assert_eq!(ended.stdout.matches("Not Run (Disabled)").count(), 3, "{}", ended.stdout);
@@ -314,7 +314,7 @@ fn the_module_for_cmake_adds_hunts_to_ctest() {
 
 /// The same for Meson.
 #[test]
-fn meson_hunts_as_the_document_says() {
+fn the_recipe_for_meson_works() {
     let workshop = Workshop::new();
     copy(&root().join("docs/example"), &workshop.path("."), true);
     let listed = fs::read_to_string(workshop.path("meson.build")).expect("a file");

@@ -5,7 +5,7 @@
 use insta::assert_snapshot;
 use racehunter_e2e::{Workshop, racehunter, run};
 
-/// What a hunt of a program below `targets/` writes, up to its first finding.
+/// Returns the output of a hunt of a program below `targets/`, up to its first finding.
 #[track_caller]
 fn report(path: &str, options: &[&str]) -> String {
     let workshop = Workshop::new();
@@ -15,7 +15,7 @@ fn report(path: &str, options: &[&str]) -> String {
     without_time(&ended.stdout).replace(workshop.out().to_str().expect("a plain name"), "OUT")
 }
 
-/// The time that a hunt took is the only thing that differs.
+/// Only the duration of a hunt varies.
 fn without_time(text: &str) -> String {
     let lines = text.lines().map(|line| match line.split_once("Summary [") {
         Some((before, after)) => match after.split_once(']') {
@@ -27,7 +27,7 @@ fn without_time(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The same without the summary, which has paths of this system or depends on the clock.
+/// The same without the summary, which contains paths of this system or depends on the clock.
 #[track_caller]
 fn finding(path: &str, options: &[&str]) -> String {
     let report = report(path, options);
@@ -40,7 +40,7 @@ fn report_of_a_pool() {
     assert_snapshot!(finding("tests/programs/worker_pool.c", &[]));
 }
 
-/// A template in C++, and memory on the heap that is used after its end.
+/// A C++ template, and heap memory used after its lifetime.
 #[test]
 fn report_of_a_cache() {
     assert_snapshot!(finding("tests/programs/lru_cache.cpp", &[]));
@@ -111,9 +111,9 @@ fn report_of_nothing_found() {
     assert_snapshot!(without_time(&ended.stdout));
 }
 
-/// The detector thinks in cells of four bytes; a report does not.
+/// The detector works in cells of four bytes, but reports show the real sizes.
 #[test]
-fn sizes_are_those_of_the_accesses() {
+fn reports_show_the_sizes_of_the_accesses() {
     let (workshop, program) = Workshop::with_program(
         "#include <pthread.h>
         #include <string.h>
@@ -141,9 +141,9 @@ fn sizes_are_those_of_the_accesses() {
     assert_eq!([6, 7, 13, 14].map(sizes), [8, 48, 8, 2].map(|size| vec![size]));
 }
 
-/// What accesses read and write is shown as their types ask for, through pointers and in arrays, also in optimised code.
+/// Values are printed by their types, through pointers and in arrays, also in optimised code.
 #[test]
-fn values_are_written_as_their_types_ask_for() {
+fn values_are_printed_by_their_types() {
     let source = r#"#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -197,13 +197,13 @@ int main(void) {
             assert_eq!(written(line), [expected], "line {line} at {optimised}");
         }
         let elements = hunted.repeatable.iter().filter(|value| value["object"]["element"] == 2).count();
-        assert_eq!(elements, 5, "what is in `pool[2]`");
+        assert_eq!(elements, 5, "the number of values in `pool[2]`");
     }
 }
 
-/// Whole structures, texts, wide numbers and bit fields, of which the hook knows an address and a size.
+/// Whole structures, texts, wide numbers and bit fields, of which the hook knows only an address and a size.
 #[test]
-fn values_of_several_parts_are_written_with_all_of_them() {
+fn compound_values_are_printed_with_all_their_parts() {
     let source = r#"#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -258,9 +258,9 @@ int main(void) {
     did(26, "read s->name", r#""a \"name\"\n""#, "?");
 }
 
-/// What C++'s library locks, waits on and reads has the name that the user's code gives it.
+/// Reports name the objects that the C++ library locks, waits on and reads as the user's code does.
 #[test]
-fn members_of_classes_have_their_names() {
+fn class_members_are_named_as_in_the_source() {
     let source = "#include <condition_variable>
 #include <deque>
 #include <mutex>

@@ -1,5 +1,5 @@
-//! Executions with long logs run in several rounds, and the next round runs while the executions of the last one are passed on. Neither
-//! changes what is passed on, nor its order.
+//! Executions with long logs run in several rounds, and the next round runs while the executions of the last one are passed on.
+//! Neither changes what is passed on, nor its order.
 
 use racehunter_e2e::Workshop;
 use racehunter_explore::{Execution, Executor, Flow, Plan, Tail};
@@ -34,14 +34,14 @@ fn start(program: &Path, jobs: usize) -> Processes {
     Processes::start(program, Limits::default(), jobs).expect("the program starts")
 }
 
-/// What is compared of an execution.
+/// The part of an execution that is compared.
 fn seen(execution: &Execution) -> (usize, u64, Vec<u64>) {
     let numbers = execution.switches().iter().map(|switch| switch.at.0 << 8 | u64::from(switch.to.0)).collect();
     (execution.records.len(), execution.events, numbers)
 }
 
 #[test]
-fn long_logs_are_passed_on_as_they_are_and_in_order() {
+fn long_logs_are_passed_on_unchanged_and_in_order() {
     let (_workshop, program) = Workshop::with_program(COUNTING);
     let plans: Vec<Plan> = (0..24).map(|seed| Plan { tail: Tail::random(seed), ..Plan::default() }).collect();
     let mut alone = start(&program, 1);
@@ -66,7 +66,7 @@ fn long_logs_are_passed_on_as_they_are_and_in_order() {
 }
 
 #[test]
-fn what_was_run_is_returned_if_the_caller_pauses() {
+fn a_pause_returns_the_executions_already_run() {
     let (_workshop, program) = Workshop::with_program(COUNTING);
     let plans: Vec<Plan> = (0..24).map(|seed| Plan { tail: Tail::random(seed), ..Plan::default() }).collect();
     let mut processes = start(&program, 1);
@@ -82,7 +82,7 @@ fn what_was_run_is_returned_if_the_caller_pauses() {
         // Those of the first round and of the next one, but not all.
         assert_eq!(!rest.is_empty(), flow == Flow::Pause);
         assert!(rest.len() < expected.len() - 3 && rest == expected[3..3 + rest.len()], "{flow:?}");
-        // Nothing is left under way.
+        // No execution is left running.
         assert!(seen(&processes.run(&plans[4..5]).expect("it runs")[0]) == expected[4], "{flow:?}");
     }
 }

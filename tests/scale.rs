@@ -4,12 +4,12 @@
 
 use racehunter_e2e::{Hunted, Summary, Workshop};
 
-/// Hunts a correct program; every execution ends by itself.
+/// Hunts a correct program; every execution must end on its own.
 #[track_caller]
 fn hunt(source: &str, options: &[&str]) -> Summary {
     let (workshop, program) = Workshop::with_program(source);
     let hunted = workshop.hunt(&program, &[&["--analysis", "random", "--jobs", "1"], options].concat());
-    assert!(hunted.findings.is_empty(), "nothing is wrong with it, but: {:#?}", hunted.overview());
+    assert!(hunted.findings.is_empty(), "a correct program has findings: {:#?}", hunted.overview());
     let summary = hunted.expect(0).summary().clone();
     assert_eq!((summary.diverged, summary.timed_out), (0, 0), "{summary:?}");
     assert!(summary.uncontrolled.is_empty(), "{summary:?}");
@@ -17,7 +17,7 @@ fn hunt(source: &str, options: &[&str]) -> Summary {
 }
 
 #[test]
-fn a_thousand_threads_contend() {
+fn a_program_with_a_thousand_contending_threads_is_hunted() {
     let source = r"
 #include <assert.h>
 #include <pthread.h>
@@ -58,7 +58,7 @@ int main(void) {
 }
 
 #[test]
-fn an_execution_can_be_long() {
+fn a_long_execution_finishes() {
     let millions = if std::env::var_os("RACEHUNTER_LONG").is_some() { 100 } else { 20 };
     let source = format!("#define MILLIONS {millions}L\n")
         + r"
@@ -132,13 +132,13 @@ int main(void) {
 }
 
 #[test]
-fn a_gigabyte_before_main_is_no_obstacle() {
+fn a_program_with_a_gigabyte_before_main_is_hunted() {
     let summary = hunt(&large(1024, 1 << 20), &["--runs", "50", "--memory", "1100"]);
     assert_eq!(summary.executions, 50, "{summary:?}");
 }
 
 #[test]
-fn the_limit_of_memory_is_about_the_program() {
+fn the_memory_limit_excludes_the_shadow() {
     // All of it is read, so the shadow takes four times as much.
     let source = large(128, 8);
     let summary = hunt(&source, &["--runs", "2", "--memory", "180", "--timeout", "60s"]);
@@ -150,10 +150,10 @@ fn the_limit_of_memory_is_about_the_program() {
     assert_eq!(hunted.summary().timed_out, 2, "{:?}", hunted.summary());
 }
 
-/// The bug shows only if one thread does all its work, which is more than threads get in a row at first, before
-/// another one takes its first step.
+/// The bug shows only if one thread does all its work, which takes longer than a turn at first, before another takes
+/// its first step.
 #[test]
-fn a_thread_can_do_all_of_its_work_before_others_begin() {
+fn a_bug_that_needs_one_thread_to_finish_first_is_found() {
     let source = r#"
 #include <assert.h>
 #include <pthread.h>

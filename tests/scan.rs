@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), about_programs.chain(others).collect()).exit_code()
 }
 
-/// The tests that are not about one program.
+/// The tests that do not concern one program.
 const OTHERS: [(&str, fn()); 14] = [
     ("contract", contract),
     ("several_sources", several_sources),
@@ -51,22 +51,22 @@ const OTHERS: [(&str, fn()); 14] = [
 const GAPS: [&str; 5] =
     ["called_once_again.c", "checking_mutex.c", "number_pointer.c", "overwritten_semaphore.c", "pipe_pointer.c"];
 
-/// Racy programs in which the analysis suspects the cause, and an execution shows another pair that follows from it: a
-/// thread uses a local variable that has ended (`ended_local.c`), or a mutex that is initialised again lets two threads
-/// in (`initialised_again.c`).
+/// Racy programs in which the analysis suspects the cause, and an execution shows another pair that follows from it: a thread
+/// uses a local variable after its lifetime (`ended_local.c`), or a mutex that is initialised again lets two threads in
+/// (`initialised_again.c`).
 const CONSEQUENCES: [&str; 2] = ["ended_local.c", "initialised_again.c"];
 
-/// The programs, which say in their first line what is expected.
+/// Returns the programs. The first line of each states the expected verdict.
 fn programs() -> Vec<PathBuf> {
     let directory = tool::root().join("tests/programs/scan");
-    let entries = std::fs::read_dir(&directory).expect("the programs are there");
+    let entries = std::fs::read_dir(&directory).expect("the programs exist");
     let mut all: Vec<PathBuf> = entries.map(|entry| entry.expect("can be read").path()).collect();
     all.sort();
     assert!(all.len() > 40);
     all
 }
 
-/// What a scan says, line by line; the verdict is the last one.
+/// Returns the output of a scan, line by line; the verdict is the last one.
 fn scan(workshop: &Workshop, files: &[&Path], options: &[&str]) -> Vec<Value> {
     let out = workshop.out().display().to_string();
     let mut words: Vec<String> = ["scan", "--message-format", "json", "--out", &out].map(str::to_owned).to_vec();
@@ -82,12 +82,12 @@ fn scan(workshop: &Workshop, files: &[&Path], options: &[&str]) -> Vec<Value> {
     lines
 }
 
-/// The verdict of a scan.
+/// Returns the verdict of a scan.
 fn verdict(workshop: &Workshop, files: &[&Path], options: &[&str]) -> Value {
     scan(workshop, files, options).pop().expect("`scan` checks that there is one")
 }
 
-/// The pairs of lines that are reported as this: `candidate` or `finding`.
+/// Returns the pairs of lines with this reason: `candidate` or `finding`.
 fn pairs(lines: &[Value], reason: &str) -> HashSet<[u64; 2]> {
     let pair = |line: &Value| {
         let place = |index: usize| line["sites"][index]["line"].as_u64().expect("a race has two places");
@@ -127,7 +127,7 @@ fn check(program: &Path) {
     }
 }
 
-/// What an execution shows, the analysis of the code has suspected, unless it says that it does not understand all of
+/// Checks that the analysis of the code suspected what an execution shows, unless it says that it does not understand all of
 /// the code.
 fn check_suspicions(name: &str, lines: &[Value]) {
     let said = lines.last().expect("a verdict");
@@ -141,14 +141,14 @@ fn check_suspicions(name: &str, lines: &[Value]) {
     assert_eq!(all, !CONSEQUENCES.contains(&name), "lines {shown:?} race, and {suspected:?} were suspected");
 }
 
-/// No schedule that is tried shows a race.
+/// Checks that no schedule tried shows a race.
 fn attack(workshop: &Workshop, program: &Path) {
     let hunted = workshop.hunt(program, &["--runs", "40", "--jobs", "1"]);
     let races: Vec<_> = hunted.findings.iter().filter(|finding| finding.kind == "data-race").collect();
     assert!(races.is_empty(), "{races:?}");
 }
 
-/// Without a lock, or without waiting for a thread, the proof falls, and executions show why.
+/// Without a lock, or without a join, the proof fails, and executions show why.
 fn mutants() {
     let mut taken = 0;
     for name in ["mutex", "join", "rwlock"] {
@@ -173,7 +173,7 @@ fn mutants() {
 const RACE: &str = "#include <pthread.h>\nint x;\nvoid *f(void *a) { x++; return 0; }\nint main(void) { pthread_t t; \
     pthread_create(&t, 0, f, 0); x++; pthread_join(t, 0); return 0; }\n";
 
-/// What scripts depend on.
+/// The output that scripts depend on.
 fn contract() {
     let (workshop, source) = Workshop::with_program(RACE);
     let out = workshop.out().display().to_string();
@@ -186,7 +186,7 @@ fn contract() {
     assert_eq!(ended.stdout.lines().last(), Some("UNKNOWN"));
     let words = ["scan", "--require-complete", "--approx", "over", "--out", &out, &path];
     workshop.run(&mut tool::racehunter(words)).expect(3);
-    // Nothing was examined: compiling it takes longer.
+    // The limit ends before the compilation, so nothing was examined.
     let late = workshop.write("late.c", RACE).display().to_string();
     let words = ["scan", "--time", "1ms", "--out", &out, &late];
     let ended = workshop.run(&mut tool::racehunter(words)).expect(3);
@@ -196,15 +196,16 @@ fn contract() {
     let words = ["scan", "--svcomp", "--out", &out, &free];
     let ended = workshop.run(&mut tool::racehunter(words)).expect(0);
     assert_eq!(ended.stdout.lines().last(), Some("TRUE"));
-    // The race is kept, and shows again.
+    // The race is stored, and replays.
     let words = ["scan", "--message-format", "json", "--out", &out, &path];
     let ended = workshop.run(&mut tool::racehunter(words)).expect(1);
-    let finding = ended.stdout.lines().find(|line| line.contains("\"finding\"")).expect("the race is told").to_owned();
+    let finding =
+        ended.stdout.lines().find(|line| line.contains("\"finding\"")).expect("the race is reported").to_owned();
     let finding: Value = serde_json::from_str(&finding).expect("JSON");
     workshop.replay(finding["id"].as_str().expect("it has an id")).expect(0);
 }
 
-/// Scans of one file in one directory do not remove each other's program while it is being made.
+/// Concurrent scans of one file in one directory do not remove each other's program while it is being made.
 fn at_the_same_time() {
     let workshop = Workshop::new();
     let source = workshop.write("program.c", RACE);
@@ -233,7 +234,7 @@ fn several_sources() {
     assert_eq!((said["gaps"].as_u64(), said["candidates"].as_u64() > Some(0)), (Some(0), true), "{said}");
     let alone = verdict(&workshop, &[&one], &["--approx", "over"]);
     assert!(alone["why"].as_str().is_some_and(|why| why.contains("add")), "{alone}");
-    // Constructors run in all of them before there are threads, unless one of them creates some.
+    // The constructors of all files run before there are threads, unless one of them creates some.
     let before =
         "#include <pthread.h>\nextern int x;\n__attribute__((constructor)) static void begin(void) { x = 1; }\n";
     let first = workshop.write("first.c", before);
@@ -265,7 +266,7 @@ fn models() {
     assert!(ended.stderr.contains("look"), "{ended:?}");
 }
 
-/// One thread takes the lock and the other does not; something else has no lock at all.
+/// One thread takes the lock and the other does not; another variable has no lock at all.
 const SUSPICIOUS: &str = "#include <pthread.h>
 int locked, plain;
 pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -287,7 +288,7 @@ int main(void) {
 }
 ";
 
-/// Suspected pairs: the most convincing first, with the path to each, and in all formats.
+/// Suspected pairs: the most likely first, with the path to each, and in all formats.
 fn formats() {
     let workshop = Workshop::new();
     let source = workshop.write("suspicious.c", SUSPICIOUS).display().to_string();
@@ -325,7 +326,7 @@ fn formats() {
     assert_eq!(log["runs"][0]["properties"]["verdict"], "unknown");
 }
 
-/// Witnesses have the form that the competition describes, and name what the execution did.
+/// Witnesses have the format of the competition, and describe the execution.
 fn witnesses() {
     let workshop = Workshop::new();
     workshop.write("race.c", SUSPICIOUS);
@@ -357,7 +358,7 @@ fn witnesses() {
     assert!(last.contains("thread_id: 0") && last.contains("thread_id: 1"), "{text}");
     let text = scan("free.c", 0);
     assert!(text.contains("entry_type: \"invariant_set\"") && text.ends_with("content: []\n"), "{text}");
-    // What is not known has none, and output for people omits it.
+    // An unknown result has no witness, and the output for people omits it.
     let words = ["scan", "--svcomp", "--approx", "over", "--witness", "none.yml", "race.c"];
     workshop.run(&mut tool::racehunter(words)).expect(0);
     assert!(!workshop.path("none.yml").exists());
@@ -398,7 +399,7 @@ fn linux() {
     workshop.run(&mut tool::racehunter(words)).expect(2).says("hurd");
 }
 
-/// A pair that nothing rules out must be a race; one whose accesses may have a lock in common may be one.
+/// A pair that nothing rules out must be a race; one whose accesses may share a lock may be one.
 fn guesses() {
     let choice = "#include <pthread.h>\nint x; pthread_mutex_t a, b, *p;\nvoid *f(void *u) { pthread_mutex_lock(p); x++; \
         pthread_mutex_unlock(p); return 0; }\nint main(int n, char **v) { pthread_t s, t; p = n > 1 ? &a : &b; \
@@ -431,8 +432,7 @@ fn calls_keep_locks() {
     }
 }
 
-/// What executions of verification tasks have to get right: a lock that is an assumption, threads without end, and objects that
-/// are smaller than those of this machine.
+/// Verification tasks: a lock that is an assumption, threads without end, and objects that are smaller than on this machine.
 fn tasks() {
     const ASSUMED: &str = "#include <pthread.h>\n#include <stdlib.h>\nint m, n, x, y;
         void assume(int holds) { if (!holds) abort(); }
@@ -480,7 +480,7 @@ fn tasks() {
     assert_eq!(said["verdict"], "race", "{said}");
 }
 
-/// Assembler that needs a constant where there is none without the optimiser: the code can still be analysed.
+/// Assembler that needs a constant, which only the optimiser provides: the code can still be analysed.
 fn no_object() {
     let text = RACE.replace("int x;", "int x; static void note(int n) { __asm__ volatile(\"# %c0\" :: \"i\"(n)); }");
     let text = text.replace("{ x++;", "{ note(3); x++;");
@@ -518,7 +518,8 @@ fn wrong_files() {
     assert!(ended.stdout.contains("there is no function `main`") && !ended.stderr.contains("undefined"), "{ended:?}");
 }
 
-/// The programs of the paper's figures: what each backend says, and whether it suspects anything; what executions say.
+/// The programs of the paper's figures: the verdict of each backend, whether it suspects anything, and the verdict of
+/// executions.
 fn figures() {
     let workshop = Workshop::new();
     for (figure, suspected_by, proved_by, shown) in [

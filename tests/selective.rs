@@ -1,5 +1,5 @@
-//! Executions that track few variables only: what they skip is still counted, so their schedules are the same as
-//! those of every other execution.
+//! Executions that track few variables: what they skip is still counted, so their schedules are the same as those of every other
+//! execution.
 
 use racehunter_abi::Kind;
 use racehunter_abi::{Address, CodeAddress};
@@ -76,7 +76,7 @@ fn run(processes: &mut Processes, plan: &Plan) -> Execution {
     executions.pop().expect("one plan, one execution")
 }
 
-/// Every variable that is accessed after the first thread was created, with the sites of its plain accesses.
+/// Returns every variable that is accessed after the first thread was created, with the sites of its plain accesses.
 fn variables(execution: &Execution) -> BTreeMap<u64, Vec<u32>> {
     let mut found: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
     let threaded = execution.records.iter().skip_while(|record| record.kind != Kind::Create);
@@ -167,7 +167,7 @@ fn build(workshop: &Workshop, name: &str, text: &str) -> PathBuf {
     program
 }
 
-/// The call that allocates most blocks, with the sites of plain accesses to these blocks, and how often they are
+/// Returns the call that allocates most blocks, with the sites of plain accesses to these blocks, and how often they are
 /// accessed after the first thread was created.
 fn blocks(execution: &Execution) -> (u64, Vec<u32>, u64) {
     let mut found: BTreeMap<u64, (BTreeSet<u32>, u64)> = BTreeMap::new();
@@ -188,7 +188,7 @@ fn blocks(execution: &Execution) -> (u64, Vec<u32>, u64) {
 }
 
 #[test]
-fn accesses_that_are_counted_without_a_look_change_priorities_where_they_should() {
+fn skipped_accesses_still_change_priorities_at_the_right_event() {
     let workshop = Workshop::new();
     let mut processes = start(&build(&workshop, "list", LIST));
     let whole = Plan { observe: Observe::Everything, allocations: true, ..Plan::default() };
@@ -210,7 +210,7 @@ fn accesses_that_are_counted_without_a_look_change_priorities_where_they_should(
         let counted = selected.records.iter().find(|record| record.kind == Kind::Counted).map(|record| record.object);
         assert_eq!(counted, Some(blocks(&seen).2 + begun), "seed {seed}");
         let is_lock = |record: &Record| matches!(record.kind, Kind::Lock | Kind::Unlock | Kind::AtomicUpdate);
-        assert!(!selected.records.iter().any(is_lock), "seed {seed} logs what it need not");
+        assert!(!selected.records.iter().any(is_lock), "seed {seed} logs skipped accesses");
         let repeated = run(&mut processes, &Plan { fair_limit: whole.fair_limit, ..selected.repeat() });
         assert_eq!((repeated.events, repeated.outcome), (selected.events, selected.outcome), "seed {seed}");
         switched += seen.switches().len();
@@ -219,7 +219,7 @@ fn accesses_that_are_counted_without_a_look_change_priorities_where_they_should(
 }
 
 #[test]
-fn a_selective_walk_makes_the_schedule_of_one_that_sees_everything() {
+fn a_selective_walk_makes_the_schedule_of_a_walk_that_sees_everything() {
     let workshop = Workshop::new();
     let mut processes = start(&build(&workshop, "busy", BUSY));
     let whole = Plan { observe: Observe::Everything, ..Plan::default() };
@@ -240,7 +240,7 @@ fn a_selective_walk_makes_the_schedule_of_one_that_sees_everything() {
         let (seen, selected) = (run(&mut processes, &whole), run(&mut processes, &selective));
         let place = |execution: &Execution| (execution.switches(), execution.events, execution.outcome.clone());
         assert_eq!(place(&selected), place(&seen), "seed {seed}");
-        assert!(selected.records.len() < seen.records.len() / 2, "seed {seed} logs what it need not");
+        assert!(selected.records.len() < seen.records.len() / 2, "seed {seed} logs skipped accesses");
         let repeated = run(&mut processes, &Plan { fair_limit: whole.fair_limit, ..selected.repeat() });
         assert_eq!((repeated.events, repeated.outcome), (selected.events, selected.outcome), "seed {seed}");
         switched += seen.switches().len();
@@ -248,10 +248,10 @@ fn a_selective_walk_makes_the_schedule_of_one_that_sees_everything() {
     assert!(switched > 300, "{switched} switches test nothing");
 }
 
-/// The static analysis and executions number places in the same way, and whatever two places were seen to access in common, they
-/// may access in common.
+/// The static analysis and executions number sites in the same way, and if two sites were seen to access the same memory, the
+/// analysis says that they may.
 #[test]
-fn places_that_are_seen_are_among_those_that_may_access_a_variable() {
+fn sites_seen_to_alias_may_alias_in_the_static_analysis() {
     let workshop = Workshop::new();
     let program = build(&workshop, "busy", BUSY);
     let whole = run(&mut start(&program), &Plan { observe: Observe::Everything, ..Plan::default() });
@@ -273,9 +273,9 @@ fn places_that_are_seen_are_among_those_that_may_access_a_variable() {
     assert!(pairs > 50 && apart > 0, "{pairs} pairs, {apart} apart");
 }
 
-/// What the walks say about the places that they observe.
+/// The claim of the walks names the sites that they observe.
 #[test]
-fn a_static_analysis_says_where_variables_may_be_accessed() {
+fn the_claim_of_walks_names_the_static_analysis() {
     let workshop = Workshop::new();
     let options = ["--analysis", "pct-vb", "--selective", "--runs", "40"];
     let hunted = workshop.hunt(Path::new("targets/assertion/flicker.fixed.c"), &options).expect(0);
@@ -283,7 +283,7 @@ fn a_static_analysis_says_where_variables_may_be_accessed() {
 }
 
 #[test]
-fn what_selective_walks_find_is_confirmed_like_everything_else() {
+fn findings_of_selective_walks_are_confirmed() {
     let workshop = Workshop::new();
     let options = ["--analysis", "pct-vb", "--selective", "--depth", "3", "--runs", "400"];
     for (name, bugs) in [("flicker", 1), ("flicker.fixed", 0)] {
@@ -295,9 +295,9 @@ fn what_selective_walks_find_is_confirmed_like_everything_else() {
     }
 }
 
-/// Executions of a search that can be preempted no more skip all accesses. The search stays the same, and so does what it finds.
+/// Executions without preemptions left skip all accesses. The search stays the same, and so does what it finds.
 #[test]
-fn selective_searches_are_the_searches_that_see_everything() {
+fn selective_searches_match_full_searches() {
     let names = [
         "assertion/flicker.c",
         "assertion/work_stealing.c",
@@ -328,8 +328,8 @@ fn selective_searches_are_the_searches_that_see_everything() {
         assert_eq!(all.complete, selective.complete, "{name}, {analysis}: {selective:?}");
         let skips = "newly shared accesses are looked for in those with <= 1 preemption)";
         assert!(!selective.complete || selective.guarantee.contains(skips), "{selective:?}");
-        // An access that turns out to be shared in one of the last executions is a point only for executions that
-        // track it. Apart from that the searches are the same.
+        // An access that turns out to be shared in one of the last executions is a point only for executions that track it.
+        // Apart from that the searches are the same.
         if points == "sync" {
             assert_eq!((all.executions, failures), (selective.executions, same), "{name}, {analysis}: {selective:?}");
             compared += usize::from(all.complete);
@@ -368,9 +368,9 @@ int main(void) {
 }
 ";
 
-/// If executions are long enough for others to continue from a copy of the process, those that skip accesses do not.
+/// If executions are so long that others continue from a copy of the process, those that skip accesses do not.
 #[test]
-fn long_selective_executions_are_all_there() {
+fn long_selective_executions_are_complete() {
     let (workshop, program) = Workshop::with_program(LONG);
     let hunt = |options: &[&str]| {
         let common = ["--analysis", "variable-bound", "--bound", "1", "--jobs", "1"];

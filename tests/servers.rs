@@ -3,7 +3,7 @@
 use racehunter_e2e::{Ended, Workshop, racehunter, root};
 use std::path::PathBuf;
 
-/// Two connections at the same time. Each sends a line and waits for its answer; the answers differ if nothing was lost.
+/// Two simultaneous connections. Each sends a line and waits for its answer; the answers differ if nothing was lost.
 const CLIENT: &str = "#!/bin/bash
 cd / # Nothing depends on where it runs.
 port=${RACEHUNTER_PORT:?}
@@ -40,9 +40,9 @@ fn a_race_of_a_server_is_found_with_its_client() {
     let hunt = ["hunt", "./server", "--with", "./client.sh", "--runs", "60", "--quiet", "--color", "never"];
     let ended = there(&workshop, &hunt).expect(1);
     assert!(ended.stdout.contains("error[data-race]: data race on `total`"), "{}", ended.stdout);
-    // What the client does is not under control, and nothing is claimed because of that.
+    // The client is not under control, so nothing is claimed.
     assert!(ended.stdout.contains("the client is started at ") && !ended.stdout.contains("Proved"), "{}", ended.stdout);
-    // The stored finding has its client: a replay needs nothing else, from anywhere.
+    // The stored finding includes its client: a replay needs nothing else, from any directory.
     let id =
         ended.stdout.split("racehunter replay ").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("an id");
     let out = workshop.out().with_file_name(".racehunter").display().to_string();
@@ -62,7 +62,7 @@ fn a_correct_server_is_explored_and_never_proved() {
     let _ = there(&workshop, &complete).expect(3);
 }
 
-/// The client sees the lost update, which is no race.
+/// The client sees the lost update, which is not a race.
 #[test]
 fn a_client_that_fails_is_a_finding() {
     let (workshop, _) = workshop("-DATOMIC");
@@ -73,17 +73,17 @@ fn a_client_that_fails_is_a_finding() {
     let ended = hunt("./client.sh check", &["--runs", "300", "--stop-on-first"]).expect(1);
     assert!(ended.stdout.contains("error[exit-status]: the client fails with status 3"), "{}", ended.stdout);
     assert!(ended.stdout.contains("it wrote: both got 1"), "{}", ended.stdout);
-    // One that fails in every schedule fails without a preemption.
+    // A client that fails in every schedule fails without a preemption.
     let ended = hunt("./client.sh fail", &["--runs", "5"]).expect(1);
     assert!(ended.stdout.contains("the client fails with status 9"), "{}", ended.stdout);
-    // One that cannot be started leaves nothing to explore, and that is said.
+    // A client that cannot be started leaves nothing to explore, and the message says so.
     let _ =
         hunt("./nowhere.sh", &["--runs", "5"]).expect(4).says("or its client, ended with status 127").says("not found");
 }
 
-/// A server that ends by itself, a program that never listens, and what cannot be combined.
+/// A server that ends on its own, a program that never listens, and options that cannot be combined.
 #[test]
-fn ends_of_servers_and_programs_without_clients() {
+fn servers_may_end_and_programs_may_never_listen() {
     let (workshop, _) = workshop("-DFIXED");
     let _ = there(&workshop, &["hunt", "./server", "--with", "./client.sh quit", "--runs", "20", "--quiet"]).expect(0);
     let source = "#include <pthread.h>\nstatic void *f(void *p) { return p; }\n\

@@ -1,9 +1,9 @@
-//! Signals that end the process, or that come from outside; everything else about signals is in `targets/`.
+//! Signals that end the process, or that come from outside; `targets/` covers everything else about signals.
 
 use racehunter_e2e::{Workshop, run};
 use std::process::Command;
 
-/// The one crash of a program, which shows in every schedule.
+/// Returns the only crash of a program, which shows in every schedule.
 #[track_caller]
 fn crash(source: &str) -> (String, u32) {
     let (workshop, program) = Workshop::with_program(source);
@@ -34,7 +34,7 @@ int main(void) {
     assert_eq!(crash(source), ("killed by SIGTERM".to_owned(), 6));
 }
 
-/// Handles SIGABRT, and aborts all the same.
+/// Handles SIGABRT, and aborts nevertheless.
 const HANDLED_ABORT: &str = r#"
 #include <pthread.h>
 #include <signal.h>
@@ -108,7 +108,7 @@ int main(void) {
     assert!(hunted.findings.is_empty(), "{:#?}", hunted.overview());
 }
 
-/// Runs out of stack, twice, and survives on an alternate stack; without it, that is a crash.
+/// Overflows its stack, twice, and survives on an alternate stack; without that, it is a crash.
 const OVERFLOW: &str = r"
 #include <pthread.h>
 #include <setjmp.h>
@@ -152,7 +152,7 @@ fn an_overflow_of_the_stack_is_handled_on_another_stack_or_not_at_all() {
 }
 
 #[test]
-fn the_end_of_a_child_wakes_who_waits_for_its_signal() {
+fn the_end_of_a_child_wakes_a_wait_for_its_signal() {
     let source = r#"
 #include <signal.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
-//! Programs that misbehave. Whatever they do, the hunt ends by itself, reports what happened in sensible numbers, and
-//! leaves nothing running.
+//! Programs that misbehave. Whatever they do, the hunt ends on its own, reports plausible numbers, and leaves nothing
+//! running.
 
 use racehunter_e2e::processes::{eventually, expect_none, running};
 use racehunter_e2e::{Hunted, Started, Summary, Workshop};
 use rustix::process::Signal;
 use std::path::Path;
 
-/// A program whose second thread does this.
+/// A program whose second thread runs `body`.
 fn program(body: &str) -> String {
     format!(
         r"
@@ -44,7 +44,7 @@ const RUNS: u64 = 20;
 /// For programs that use up their time in every execution.
 const FEW_RUNS: u64 = 4;
 
-/// Hunts a program whose second thread does this; nothing of it may be left running.
+/// Hunts a program whose second thread runs `body`; nothing of it may be left running.
 #[track_caller]
 fn hunt(body: &str, runs: u64) -> Hunted {
     let (workshop, program) = Workshop::with_program(&program(body));
@@ -55,7 +55,7 @@ fn hunt(body: &str, runs: u64) -> Hunted {
     hunted
 }
 
-/// A hunt without a finding, in which this many executions were stopped by a limit.
+/// Expects a hunt without a finding, in which this many executions were stopped by a limit.
 #[track_caller]
 fn expect_clean(hunted: Hunted, runs: u64, limited: u64) -> Summary {
     let summary = hunted.expect(0).summary().clone();
@@ -63,7 +63,7 @@ fn expect_clean(hunted: Hunted, runs: u64, limited: u64) -> Summary {
     summary
 }
 
-/// A hunt in which no execution completed: finding nothing means nothing.
+/// Expects a hunt in which no execution completed, so that finding nothing means nothing.
 #[track_caller]
 fn expect_nothing(hunted: Hunted, runs: u64, limited: u64, why: &str) -> Summary {
     let summary = hunted.expect(3).summary().clone();
@@ -80,7 +80,7 @@ fn expect_missed(summary: &Summary, what: &str) {
     assert!(!summary.complete, "a hunt that missed something is not complete");
 }
 
-/// A hunt whose only finding is a crash.
+/// Expects a hunt whose only finding is a crash.
 #[track_caller]
 fn expect_crash(hunted: Hunted, message: &str) {
     let hunted = hunted.expect(1);
@@ -144,8 +144,8 @@ fn memory_without_end_is_refused() {
 }
 
 #[test]
-fn output_of_any_size_is_written_and_harms_nobody() {
-    // A write that fails, or a byte less than was asked for, is a crash.
+fn output_of_any_size_is_harmless() {
+    // A write that fails, or is a byte short, is a crash.
     let body = r"
     static char much[1 << 20];
     for (int i = 0; i < 100; i++) {
@@ -162,7 +162,7 @@ fn output_of_any_size_is_written_and_harms_nobody() {
 }
 
 #[test]
-fn what_is_found_does_not_depend_on_the_size_of_the_output() {
+fn findings_do_not_depend_on_the_size_of_the_output() {
     let source = r#"
 #include <assert.h>
 #include <pthread.h>
@@ -222,7 +222,7 @@ fn children_are_waited_for() {
 }
 
 #[test]
-fn children_that_stay_are_ended() {
+fn remaining_children_are_killed() {
     let body = r"
     if (fork() == 0)
         for (;;)
@@ -231,7 +231,7 @@ fn children_that_stay_are_ended() {
 }
 
 #[test]
-fn children_that_hide_are_ended() {
+fn children_in_their_own_session_are_killed() {
     let body = r"
     if (fork() == 0) {
         setsid();
@@ -244,21 +244,21 @@ fn children_that_hide_are_ended() {
 }
 
 #[test]
-fn leaving_by_underscore_exit_is_leaving() {
+fn underscore_exit_ends_an_execution() {
     expect_clean(hunt("_exit(0);", RUNS), RUNS, 0);
 }
 
 #[test]
-fn leaving_by_quick_exit_is_leaving() {
+fn quick_exit_ends_an_execution() {
     expect_clean(hunt("quick_exit(0);", RUNS), RUNS, 0);
 }
 
 #[test]
-fn leaving_by_exit_from_a_thread_is_leaving() {
+fn exit_from_a_thread_ends_an_execution() {
     expect_clean(hunt("exit(0);", RUNS), RUNS, 0);
 }
 
-/// A hunt whose only finding is a failure status, which has nothing to do with the schedule.
+/// Expects a hunt whose only finding is a failure status, which does not depend on the schedule.
 #[track_caller]
 fn expect_status(hunted: Hunted, status: u32) {
     let hunted = hunted.expect(1);
@@ -270,14 +270,14 @@ fn expect_status(hunted: Hunted, status: u32) {
 }
 
 #[test]
-fn leaving_with_a_status_of_failure_is_a_finding() {
+fn a_failure_status_of_every_execution_is_a_finding() {
     for leave in ["_exit(3);", "quick_exit(3);", "exit(3);", "_Exit(3);"] {
         expect_status(hunt(leave, RUNS), 3);
     }
 }
 
 #[test]
-fn leaving_from_a_handler_of_abort_is_leaving() {
+fn exit_from_a_handler_of_abort_ends_an_execution() {
     let body = "signal(SIGABRT, _exit); abort();";
     expect_status(hunt(body, RUNS), 6);
 }
@@ -352,14 +352,14 @@ fn a_killed_execution_is_counted() {
 }
 
 #[test]
-fn a_stopped_execution_is_ended() {
+fn a_stopped_execution_is_killed() {
     let hunted = hunt("kill(getpid(), SIGSTOP);", FEW_RUNS);
     let summary = expect_nothing(hunted, FEW_RUNS, FEW_RUNS, "stopped after 1s");
     expect_missed(&summary, "4 executions stopped by a limit");
 }
 
 #[test]
-fn closing_all_files_harms_nobody() {
+fn closing_all_files_is_harmless() {
     expect_clean(hunt("for (int file = 0; file < 4096; file++) close(file);", RUNS), RUNS, 0);
 }
 
@@ -377,7 +377,7 @@ fn a_program_that_stops_its_parent_does_not_stop_the_hunt() {
 
 #[test]
 fn a_program_that_kills_its_parent_is_given_up() {
-    // It does not live to see the end of any execution.
+    // The server does not live to see the end of any execution.
     let hunted = hunt("kill(getppid(), SIGKILL); for (volatile int i = 0;; i++) ;", 100);
     hunted.ended.expect(2).says("kills its own fork server");
 }
@@ -403,7 +403,7 @@ fn garbage(text: &str) -> String {
     )
 }
 
-/// The hunt survives; what the program has become is its own affair.
+/// Checks that the hunt survives, whatever the program does.
 #[track_caller]
 fn expect_survival(hunted: &Hunted) {
     assert!(matches!(hunted.ended.status, Some(0 | 1 | 3)), "{:?}", hunted.ended);
@@ -434,7 +434,7 @@ fn garbage_over_the_heap_harms_only_the_program() {
 }
 
 #[test]
-fn a_constructor_that_exits_is_told() {
+fn a_constructor_that_exits_is_reported() {
     let (workshop, program) = Workshop::with_program(
         r#"
 #include <stdio.h>
@@ -452,7 +452,7 @@ int main(void) { return 0; }
     hunted.ended.expect(4).says("ended with status 3 before it created a thread").says("no licence");
 }
 
-/// A program with a race, and more schedules than anybody can wait for.
+/// A program with a race, and more schedules than a test can wait for.
 const LONG: &str = r"
 #include <pthread.h>
 #include <stddef.h>
@@ -475,7 +475,7 @@ int main(void) {
 }
 ";
 
-/// Starts a hunt that takes for ever, and returns when it has found something.
+/// Starts a hunt that never ends, and returns when it has found something.
 #[track_caller]
 fn start(workshop: &Workshop, program: &Path) -> Started {
     let options = ["--analysis", "random", "--runs", "1000000000"];
@@ -518,7 +518,7 @@ fn an_interrupt_ends_an_execution_that_hangs() {
 }
 
 #[test]
-fn a_request_to_end_has_an_exit_code_of_its_own() {
+fn sigterm_has_its_own_exit_code() {
     let (workshop, program) = Workshop::with_program(&program(r#"for (;;) __asm__ volatile("");"#));
     let hunt = start_hanging(&workshop, &program);
     hunt.signal(Signal::TERM);
@@ -532,7 +532,7 @@ fn nothing_survives_the_death_of_the_controller() {
     let (workshop, program) = Workshop::with_program(LONG);
     let hunt = start(&workshop, &program);
     hunt.signal(Signal::KILL);
-    assert_eq!(hunt.finish().status, None, "a signal has ended it");
+    assert_eq!(hunt.finish().status, None, "a signal must have killed it");
     expect_none(&program);
 }
 
@@ -541,6 +541,6 @@ fn not_even_an_execution_that_hangs_survives_the_death_of_the_controller() {
     let (workshop, program) = Workshop::with_program(&program(r#"for (;;) __asm__ volatile("");"#));
     let hunt = start_hanging(&workshop, &program);
     hunt.signal(Signal::KILL);
-    assert_eq!(hunt.finish().status, None, "a signal has ended it");
+    assert_eq!(hunt.finish().status, None, "a signal must have killed it");
     expect_none(&program);
 }

@@ -1,4 +1,4 @@
-//! Every program below `targets/` is hunted, and what is reported is compared with what the program says about itself.
+//! Hunts every program below `targets/`, and compares the reports with what the program says about itself.
 //!
 //! Each program has several tests, named after the program and what they check:
 //!
@@ -8,7 +8,7 @@
 //! - `scan`: the analysis of the code never calls a racy program race-free.
 //! - `all-schedules`: small correct programs are silent in every schedule with two preemptions.
 //!
-//! The tests of a program share what its hunt has built. Those with `slow::` in their names run with `--all` only.
+//! The tests of a program share the build of its hunt. Those with `slow::` in their names run with `--all` only.
 
 use libtest_mimic::{Arguments, Trial};
 use racehunter_e2e::annotations::{Target, targets};
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
-/// Corrected programs that are small enough to go through all schedules with two preemptions.
+/// Corrected programs that are small enough to explore all schedules with two preemptions.
 const SMALL: [&str; 8] = [
     "targets/data-race/lost_update.fixed.c",
     "targets/data-race/listing1.fixed.cpp",
@@ -33,7 +33,7 @@ const SMALL: [&str; 8] = [
     "targets/loop/withdrawal.fixed.c",
 ];
 
-/// Executions in which nothing may be reported about a correct program.
+/// Number of executions in which nothing may be reported about a correct program.
 const SILENT: &str = "200";
 
 fn main() -> ExitCode {
@@ -67,15 +67,15 @@ const TESTS: [Test; 5] = [
     ("all-schedules", |target| SMALL.contains(&target.path.as_str()), check_all_schedules),
 ];
 
-/// The tests that only `cargo xtask test --all` runs: whether hunts repeat and backends agree depends little on the
-/// program, so a third of the programs is enough for each change.
+/// Returns whether only `cargo xtask test --all` runs a test: whether hunts repeat and backends agree depends little on
+/// the program, so a third of the programs is enough for each change.
 fn is_slow(name: &str, target: &Target) -> bool {
-    // The paths stay, so the choice does.
+    // Paths are stable, so the selection is too.
     let sum: u32 = target.path.bytes().map(u32::from).sum();
     matches!(name, "repeat" | "backends") && !sum.is_multiple_of(3)
 }
 
-/// A program, and what its hunt gave.
+/// A program, and the result of its hunt.
 struct Subject {
     target: Target,
     hunted: OnceLock<(Workshop, Hunted)>,
@@ -90,12 +90,12 @@ impl Subject {
         self.target.path.trim_start_matches("targets/")
     }
 
-    /// Options of every hunt of this program.
+    /// Returns the options of every hunt of this program.
     fn options(&self) -> &'static [&'static str] {
         if self.target.bug.is_some() { &[] } else { &["--analysis", "context-bound", "--bound", "1"] }
     }
 
-    /// The hunt, done once, and where it was done.
+    /// Returns the hunt, made once, and its workshop.
     fn hunted(&self) -> &(Workshop, Hunted) {
         self.hunted.get_or_init(|| {
             let workshop = Workshop::new();
@@ -106,7 +106,7 @@ impl Subject {
         })
     }
 
-    /// The program.
+    /// Returns the built program.
     fn built(&self) -> PathBuf {
         self.hunted().0.built()
     }
@@ -116,7 +116,7 @@ fn has_race(target: &Target) -> bool {
     target.bug.as_ref().is_some_and(|bug| !bug.marked("data-race").is_empty())
 }
 
-/// The bug is found at the marked lines, and replayed; nothing is reported about a correct program.
+/// Checks that the bug is found at the marked lines and replayed, and that nothing is reported about a correct program.
 fn check_hunt(subject: &Subject) {
     let (workshop, hunted) = subject.hunted();
     let finding = judge(hunted, &subject.target).unwrap_or_else(|what| panic!("{what}"));
@@ -132,11 +132,11 @@ fn check_hunt(subject: &Subject) {
     }
 }
 
-/// Executions on both backends are the same, and show no other kind of bug than the program has.
+/// Checks that executions on both backends are the same, and show no other kind of bug than the program has.
 fn check_backends(subject: &Subject) {
     let shown = Pair::new(subject.built()).compare_schedules();
     let Some(bug) = &subject.target.bug else {
-        assert!(shown.is_empty(), "nothing is wrong with it: {shown:?}");
+        assert!(shown.is_empty(), "a correct program shows bugs: {shown:?}");
         return;
     };
     for shown in &shown {
@@ -148,7 +148,7 @@ fn check_backends(subject: &Subject) {
     assert!(bug.preemptions > 0 || !shown.is_empty(), "{bug:?} shows without any preemption, and did not");
 }
 
-/// The kinds as which a bug of the explorer may be reported; none for the consequence of another bug.
+/// Returns the kinds as which a bug may be reported; none for the consequence of another bug.
 fn kinds(bug: &Bug) -> &'static [&'static str] {
     match bug {
         Bug::Race(..) => &["data-race", "use-after-free", "misuse"],
@@ -161,7 +161,7 @@ fn kinds(bug: &Bug) -> &'static [&'static str] {
     }
 }
 
-/// All schedules with at most two preemptions.
+/// Checks all schedules with at most two preemptions.
 fn check_all_schedules(subject: &Subject) {
     let options = ["--analysis", "context-bound", "--bound", "2", "--require-complete"];
     let hunted = Workshop::new().hunt(&subject.built(), &options).expect(0);
@@ -169,10 +169,10 @@ fn check_all_schedules(subject: &Subject) {
     let bounds: Vec<(u32, bool)> = hunted.bounds.iter().map(|bound| (bound.bound, bound.complete)).collect();
     assert_eq!(bounds, [(0, true), (1, true), (2, true)]);
     let last = hunted.bounds.last().map(|bound| bound.executions);
-    assert!(last <= Some(hunted.summary().executions), "bounds count the executions up to them");
+    assert!(last <= Some(hunted.summary().executions), "a stage counts more executions than the summary");
 }
 
-/// The code alone never gives the verdict that there is no race where there is one.
+/// Checks that the code alone never yields the verdict "race-free" for a racy program.
 fn check_scan(subject: &Subject) {
     let workshop = Workshop::new();
     let program = subject.built().display().to_string();
@@ -183,12 +183,12 @@ fn check_scan(subject: &Subject) {
     assert_eq!(said["verdict"], "unknown", "{} has a race: {said}", subject.target.path);
 }
 
-/// The same hunt twice, with one worker and with two: everything but the time is the same.
+/// Checks that the same hunt with one worker and with two gives the same result, except for the time.
 fn check_repeatable(subject: &Subject) {
     let (workshop, program) = (Workshop::new(), subject.built());
     let hunt = |jobs| {
         let options = [subject.options(), &["--runs", "40", "--seed", "7", "--jobs", jobs]].concat();
         workshop.hunt(&program, &options).repeatable
     };
-    assert_eq!(hunt("1"), hunt("2"), "the number of workers makes a difference");
+    assert_eq!(hunt("1"), hunt("2"), "the result depends on the number of workers");
 }

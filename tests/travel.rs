@@ -1,10 +1,10 @@
-//! Findings after they were found: listed, suppressed, replayed elsewhere.
+//! What can be done with findings: list, suppress, replay elsewhere.
 
 use racehunter_e2e::{Ended, Workshop, racehunter, run};
 use std::fs;
 use std::path::Path;
 
-/// A block of the heap that two threads use, so that the name of what they use comes from the source.
+/// A heap block that two threads use, so that its name comes from the source.
 const RACE: &str = "#include <pthread.h>
 #include <stdlib.h>
 struct counter { int first; int count; };
@@ -24,7 +24,7 @@ int main(void) {
 }
 ";
 
-/// A workshop with a finding, the id of the first one, and how the hunt ended.
+/// Returns a workshop with a finding, the id of the first one, and the result of the hunt.
 fn hunted() -> (Workshop, String, Ended) {
     let (workshop, program) = Workshop::with_program(RACE);
     let ended = run(racehunter(["hunt", "--quiet", "--color", "never", "--runs", "40", "--out"])
@@ -40,7 +40,7 @@ fn there(workshop: &Workshop, words: &[&str]) -> Ended {
     workshop.run(racehunter(words.iter().copied()).current_dir(workshop.path("")))
 }
 
-/// The printed command finds the finding, wherever it is kept.
+/// The printed command finds the finding, wherever it is stored.
 #[test]
 fn the_printed_command_replays_the_finding() {
     let (workshop, id, ended) = hunted();
@@ -68,20 +68,20 @@ fn findings_are_listed_and_suppressed() {
     assert!(listed.ends_with(" 0 count\n"), "{listed}");
     let hunt = ["hunt", "--quiet", "--runs", "40", "--out", "again", "./program"];
     assert!(there(&workshop, &hunt).stdout.contains("suppressed[data-race]"));
-    // Twice changes nothing, and the file is for people: it says what it is about.
+    // Repeating it changes nothing, and the file describes the finding for people.
     let before = fs::read_to_string(workshop.path("racehunter-baseline.toml")).expect("a baseline");
     assert!(before.contains("# data-race: data race on `counter->count`"), "{before}");
     let again = there(&workshop, &["suppress", &id, "--reason", "again", "--out", "out"]).expect(0);
     assert!(again.stdout.contains("is suppressed already"), "{}", again.stdout);
     assert_eq!(fs::read_to_string(workshop.path("racehunter-baseline.toml")).expect("a baseline"), before);
-    // A baseline that is no baseline is not taken for an empty one.
+    // An invalid baseline is not taken for an empty one.
     workshop.write("racehunter-baseline.toml", "bound = 3\n");
     let _ = there(&workshop, &["list", "out"]).expect(2).says("`bound` is not a suppression");
 }
 
-/// A program that has moved is found by its build id, or where the user says; another one is refused.
+/// A moved program is found by its build id, or where the user says; another one is refused.
 #[test]
-fn programs_are_found_where_they_are_now() {
+fn moved_programs_are_found_by_build_id() {
     let (workshop, id, _) = hunted();
     fs::create_dir_all(workshop.path("moved/deep")).expect("a directory");
     fs::rename(workshop.path("program"), workshop.path("moved/deep/other-name")).expect("moved");
@@ -105,17 +105,17 @@ fn bundles_replay_elsewhere() {
     fs::copy(workshop.path(&name), elsewhere.path(&name)).expect("copied");
     fs::remove_dir_all(workshop.path("")).expect("removed");
     let ended = there(&elsewhere, &["replay", &name, "--color", "never"]).expect(0);
-    // Names and sources are those of the bundle.
+    // Names and sources come from the bundle.
     assert!(ended.stdout.contains("`counter->count`"), "{}", ended.stdout);
     assert!(ended.stdout.contains("counter->count++;"), "{}", ended.stdout);
     assert!(ended.stdout.contains("replayed 5/5"), "{}", ended.stdout);
-    // Any tar can look into it.
+    // Any tar can read it.
     let listed = elsewhere.shell(&format!("tar tf {name}")).stdout;
     assert!(["bundle.json", "finding.json", "program"].iter().all(|file| listed.contains(file)), "{listed}");
     refuses_others(&elsewhere, &name);
 }
 
-/// A bundle for another machine, or one that is cut off.
+/// Checks that a bundle for another machine, and a truncated one, are refused.
 fn refuses_others(workshop: &Workshop, name: &str) {
     let bytes = fs::read(workshop.path(name)).expect("a bundle");
     fs::write(workshop.path("cut.rhbundle"), &bytes[..bytes.len() / 2]).expect("written");
@@ -126,7 +126,7 @@ fn refuses_others(workshop: &Workshop, name: &str) {
     let _ = there(workshop, &["replay", "vax.rhbundle"]).expect(2).says("its program is for vax");
 }
 
-/// What was edited since is not shown as if it had been run.
+/// Sources edited since are not shown as if they had been run.
 #[test]
 fn changed_sources_are_noticed() {
     let (workshop, id, ended) = hunted();
@@ -143,7 +143,7 @@ fn changed_sources_are_noticed() {
 
 /// Several pairs of lines that race on one variable are one bug.
 #[test]
-fn places_with_one_cause_are_variants() {
+fn races_with_one_cause_are_variants() {
     let (workshop, program) = Workshop::with_program(
         "#include <pthread.h>
         static int count;
@@ -171,7 +171,7 @@ fn places_with_one_cause_are_variants() {
     assert_eq!(report.matches(&format!("the same cause as {}", first.id)).count(), rest.len(), "{report}");
 }
 
-/// However long an execution is, its report has what the bug is about, with the right numbers.
+/// However long an execution is, its report contains the relevant steps, with the right numbers.
 #[test]
 fn early_steps_that_matter_are_in_long_interleavings() {
     let (workshop, program) = Workshop::with_program(
@@ -208,7 +208,7 @@ fn early_steps_that_matter_are_in_long_interleavings() {
     assert!(report.lines().count() < 40 && report.contains("steps ..."), "{report}");
 }
 
-/// A deadlock is titled by its cycle; who waits only because of it is apart.
+/// The title of a deadlock is its cycle; threads that wait only because of it are listed separately.
 #[test]
 fn deadlocks_are_titled_by_their_cycle() {
     let workshop = Workshop::new();
@@ -221,7 +221,8 @@ fn deadlocks_are_titled_by_their_cycle() {
     assert!(report.contains("= because of that: main thread waits for the end of thread T2"), "{report}");
 }
 
-/// A program that answers as GoogleTest does: a case with a race, a correct one, one without threads, and one that is disabled.
+/// A program with the interface of GoogleTest: a case with a race, a correct one, one without threads, and one that is
+/// disabled.
 const SUITE: &str = r#"#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -253,7 +254,7 @@ int main(int argc, char **argv) {
 "#;
 
 #[test]
-fn each_case_of_a_suite_is_hunted_by_itself() {
+fn each_case_of_a_suite_is_hunted_separately() {
     let (workshop, _) = Workshop::with_program(SUITE);
     let test = ["test", "./program", "--runs", "60", "--junit", "results.xml", "--out", "out"];
     let ended = there(&workshop, &test).expect(1);
@@ -267,17 +268,17 @@ fn each_case_of_a_suite_is_hunted_by_itself() {
     assert!(ended.stdout.contains("3 tests: 1 passed, 1 failed, 1 skipped"), "{}", ended.stdout);
     let junit = fs::read_to_string(workshop.path("results.xml")).expect("a file");
     assert!(junit.contains("tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\""), "{junit}");
-    // What was found can be replayed, with the arguments of its case.
+    // Findings can be replayed, with the arguments of their case.
     let id = ended.stdout.split('[').filter_map(|part| part.split(']').next()).find(|id| id.len() == 8).expect("an id");
     let _ = there(&workshop, &["replay", id, "--out", "out"]).expect(0);
-    // One case, and cases that are not there.
+    // One case, and cases that do not exist.
     let _ = there(&workshop, &["test", "./program", "--filter", "Locks", "--runs", "60", "--out", "out"]).expect(0);
     let _ = there(&workshop, &["test", "./program", "--filter", "Alone", "--out", "out"]).expect(4);
     let _ = there(&workshop, &["test", "./program", "--filter", "none", "--out", "out"]).expect(2).says("no test has");
     let _ = there(&workshop, &["test", "/bin/true", "--out", "out"]).expect(4);
 }
 
-/// What CTest knows is hunted, and what is not instrumented is skipped.
+/// The tests known to CTest are hunted, and uninstrumented ones are skipped.
 #[test]
 fn tests_of_ctest_are_hunted() {
     let (workshop, program) = Workshop::with_program(SUITE);
@@ -297,7 +298,7 @@ fn tests_of_ctest_are_hunted() {
 
 /// A hunt as a test report: failed, passed.
 #[test]
-fn hunts_as_junit() {
+fn a_hunt_is_reported_as_junit() {
     let (workshop, _) = Workshop::with_program(SUITE);
     let hunt = ["hunt", "--quiet", "--runs", "60", "--message-format", "junit", "--out", "out", "./program", "--"];
     let failed = there(&workshop, &[&hunt[..], &["races"]].concat()).expect(1).stdout;
@@ -309,7 +310,7 @@ fn hunts_as_junit() {
     assert!(passed.contains("tests=\"1\" failures=\"0\" errors=\"0\" skipped=\"0\""), "{passed}");
 }
 
-/// A program that was built again shows the same bug: the finding of the earlier build stays, with its own schedule.
+/// A rebuilt program shows the same bug: the finding of the earlier build stays, with its own schedule.
 #[test]
 fn builds_keep_their_own_findings() {
     let (workshop, id, _) = hunted();

@@ -1,5 +1,5 @@
-//! What is not under control does not hang a hunt, is reported in the user's terms, and rules out a proof. Spinning
-//! in instrumented code only looks like it: it is made fair and not reported.
+//! Code that is not under control does not hang a hunt, is reported in the user's terms, and rules out a proof.
+//! Spinning in instrumented code only looks like it: it is made fair and not reported.
 
 use racehunter_e2e::results::Uncontrolled;
 use racehunter_e2e::{Hunted, Workshop};
@@ -85,8 +85,8 @@ fn hunt(source: &str, options: &[&str]) -> (Workshop, Hunted) {
     (workshop, hunted)
 }
 
-/// What was reported, without the counts. That the library's actions are not seen is reported separately.
-fn told(hunted: &Hunted) -> Vec<(&str, u32)> {
+/// Returns what was reported, without the counts. Unseen calls of the library are reported separately.
+fn reported(hunted: &Hunted) -> Vec<(&str, u32)> {
     let place = |what: &'_ Uncontrolled| what.line;
     let controlled = hunted.summary().uncontrolled.iter().filter(|what| what.what != "library");
     controlled.map(|what| (what.what.as_str(), place(what))).collect()
@@ -95,7 +95,7 @@ fn told(hunted: &Hunted) -> Vec<(&str, u32)> {
 const BACKENDS: [&str; 2] = ["fibers", "threads"];
 
 #[test]
-fn spinning_in_a_library_lets_others_go_on() {
+fn spinning_in_a_library_lets_others_run() {
     let source = "static volatile int flag;
 static void *await(void *p) {
     spin_until(&flag);
@@ -112,13 +112,13 @@ int main(void) {
     for backend in BACKENDS {
         let (_workshop, hunted) = hunt(source, &["--analysis", "random", "--runs", "2", "--backend", backend]);
         let hunted = hunted.expect(0);
-        assert_eq!(told(&hunted), [("busy", 3)], "{:?}", hunted.summary());
+        assert_eq!(reported(&hunted), [("busy", 3)], "{:?}", hunted.summary());
         assert!(!hunted.summary().complete);
     }
 }
 
 #[test]
-fn blocking_in_a_library_lets_others_go_on() {
+fn blocking_in_a_library_lets_others_run() {
     let source = "static int ends[2];
 static int letters;
 static void *await(void *p) {
@@ -136,22 +136,22 @@ int main(void) {
     for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
     return 0;
 }";
-    // What the threads do after they were blocked is checked as usual, and replays.
+    // After a block, the threads are checked as usual, and the finding replays.
     let options = ["--analysis", "random", "--runs", "4", "--backend"];
     let (workshop, hunted) = hunt(source, &[&options[..], &["fibers"]].concat());
     let hunted = hunted.expect(1);
-    assert_eq!(told(&hunted), [("blocked", 5)], "{:?}", hunted.summary());
+    assert_eq!(reported(&hunted), [("blocked", 5)], "{:?}", hunted.summary());
     let race = hunted.at("data-race", "program.c", 6).unwrap_or_else(|| panic!("{:#?}", hunted.overview()));
     assert!(race.confirmed, "{race:?}");
     workshop.replay(&race.id).expect(0);
 
     let (_workshop, hunted) =
         hunt(&source.replace("letters++", "(void)letters"), &[&options[..], &["threads"]].concat());
-    assert_eq!(told(&hunted.expect(0)), [("blocked", 5)]);
+    assert_eq!(reported(&hunted.expect(0)), [("blocked", 5)]);
 }
 
 #[test]
-fn blocking_while_nobody_else_could_go_on_is_no_trouble() {
+fn blocking_while_no_other_thread_can_run_is_harmless() {
     let source = "static void *work(void *p) { return p; }
 int main(void) {
     pthread_t thread;
@@ -162,12 +162,12 @@ int main(void) {
 }";
     for backend in BACKENDS {
         let (_workshop, hunted) = hunt(source, &["--analysis", "random", "--runs", "2", "--backend", backend]);
-        assert_eq!(told(&hunted.expect(0)), []);
+        assert_eq!(reported(&hunted.expect(0)), []);
     }
 }
 
 #[test]
-fn threads_of_a_library_are_told() {
+fn threads_of_a_library_are_reported() {
     let source = "static void *work(void *p) { return p; }
 int main(void) {
     pthread_t threads[2];
@@ -188,7 +188,7 @@ int main(void) {
 }
 
 #[test]
-fn threads_that_only_the_kernel_knows_are_told() {
+fn threads_that_only_the_kernel_knows_are_reported() {
     let source = "static void *work(void *p) { return p; }
 int main(void) {
     pthread_t thread;
@@ -199,12 +199,12 @@ int main(void) {
 }";
     for backend in BACKENDS {
         let (_workshop, hunted) = hunt(source, &["--analysis", "random", "--runs", "20", "--backend", backend]);
-        assert_eq!(told(&hunted.expect(0)), [("threads", 0)]);
+        assert_eq!(reported(&hunted.expect(0)), [("threads", 0)]);
     }
 }
 
 #[test]
-fn a_fork_is_told_in_every_format() {
+fn a_fork_is_reported_in_every_format() {
     let source = "static void *work(void *p) { return p; }
 int main(void) {
     pthread_t thread;
@@ -216,7 +216,7 @@ int main(void) {
 }";
     let (workshop, hunted) = hunt(source, &["--analysis", "context-bound", "--bound", "1"]);
     let hunted = hunted.expect(0);
-    assert_eq!(told(&hunted), [("fork", 5)]);
+    assert_eq!(reported(&hunted), [("fork", 5)]);
     assert!(!hunted.summary().complete, "{:?}", hunted.summary());
     for (format, text) in [
         ("human", "Outside  `fork` at "),
@@ -249,7 +249,7 @@ int main(void) {
     return 0;
 }";
     let (_workshop, hunted) = hunt(source, &["--runs", "20"]);
-    assert_eq!(told(&hunted.expect(0)), []);
+    assert_eq!(reported(&hunted.expect(0)), []);
 }
 
 #[test]
@@ -279,7 +279,7 @@ int main(void) {
     return 0;
 }";
     let (_workshop, hunted) = hunt(source, &["--runs", "20"]);
-    assert_eq!(told(&hunted.expect(0)), []);
+    assert_eq!(reported(&hunted.expect(0)), []);
 }
 
 #[test]
@@ -300,12 +300,12 @@ int main(void) {
     let (_workshop, hunted) = hunt(source, &["--runs", "20"]);
     let hunted = hunted.expect(1);
     assert!(hunted.at("data-race", "program.c", 9).is_some(), "{:#?}", hunted.overview());
-    assert_eq!(told(&hunted), []);
+    assert_eq!(reported(&hunted), []);
 }
 
 /// Anything without a model is named where it is used.
 #[test]
-fn what_has_no_model_is_told() {
+fn functions_without_a_model_are_reported() {
     let source = r#"
 #define _GNU_SOURCE
 #include <aio.h>
@@ -334,7 +334,7 @@ int main(void) {
     for backend in BACKENDS {
         let (_workshop, hunted) = hunt(source, &["--runs", "5", "--backend", backend]);
         assert!(hunted.findings.is_empty(), "{:?}", hunted.findings);
-        let told: Vec<(&str, &str, u32)> = hunted
+        let found: Vec<(&str, &str, u32)> = hunted
             .summary()
             .uncontrolled
             .iter()
@@ -343,12 +343,12 @@ int main(void) {
             .collect();
         let [read, poll, swap] = [("`aio_read`", 13), ("system call 7", 14), ("`swapcontext`", 20)]
             .map(|(detail, line)| ("unmodelled", detail, line));
-        assert_eq!(told, [read, poll, swap], "{backend}");
+        assert_eq!(found, [read, poll, swap], "{backend}");
         assert!(!hunted.summary().complete);
     }
 }
 
-/// A system call that the program makes itself has the model of the function.
+/// A direct system call has the model of the function.
 #[test]
 fn system_calls_with_a_model_are_under_control() {
     let source = r"
@@ -367,7 +367,7 @@ int main(void) {
     assert(pipe(ends) == 0);
     pthread_t thread;
     pthread_create(&thread, 0, give, 0);
-    // Waits for the other thread, and is ordered behind it.
+    // Waits for the other thread, and is ordered after it.
     assert(syscall(SYS_read, ends[0], &byte, 1) == 1);
     assert(value == 7);
     struct timespec before, after, length = {3600, 0};
@@ -384,6 +384,6 @@ int main(void) {
     for backend in BACKENDS {
         let (_workshop, hunted) = hunt(source, &["--runs", "100", "--backend", backend]);
         assert!(hunted.findings.is_empty(), "{backend}: {:?}", hunted.findings);
-        assert_eq!(told(&hunted), [], "{backend}");
+        assert_eq!(reported(&hunted), [], "{backend}");
     }
 }

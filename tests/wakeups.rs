@@ -40,8 +40,8 @@ int main(void) {
 }
 ";
 
-/// Two kinds of waiters on one condition variable. The consumer always waits first; the watcher goes back to sleep
-/// when it gets the signal that was meant for the consumer. With `SAFE` all are woken.
+/// Two kinds of waiters on one condition variable. The consumer always waits first; the watcher goes back to sleep when it
+/// gets the signal that was meant for the consumer. With `SAFE` all are woken.
 const TWO_KINDS: &str = r"
 #include <pthread.h>
 #include <stddef.h>
@@ -92,7 +92,7 @@ int main(void) {
 
 const ASSUMED: &str = "no spurious wake-ups";
 
-/// The bug needs a choice of wake-ups, is found and replayed with it, and is not in the safe program.
+/// Checks that the bug needs a choice of wake-ups, is found and replayed with it, and is absent from the safe program.
 #[track_caller]
 fn needs_a_choice(source: &str, kind: &str) {
     let (workshop, program) = Workshop::with_program(source);
@@ -159,7 +159,7 @@ int main(void) {
 }
 ";
 
-/// A search that branches only where something conflicts tries wake-ups nevertheless.
+/// A search that branches only at conflicts must still try wake-ups.
 #[test]
 fn a_wakeup_needs_no_conflict() {
     let (workshop, program) = Workshop::with_program(FORGOTTEN);
@@ -198,7 +198,7 @@ int main(void) {
 
 /// At the end of its turn the thread is busy. It begins to wait soon afterwards, and gives way at the end of its next turn.
 #[test]
-fn a_thread_that_was_busy_is_found_to_wait() {
+fn a_busy_thread_that_starts_to_wait_gives_way() {
     let (workshop, program) = Workshop::with_program(WAITS_LATE);
     let options = ["--analysis", "context-bound", "--bound", "0"];
     let hunted = workshop.hunt(&program, &options).expect(1);

@@ -1,5 +1,5 @@
-//! The claims of the watchpoint paper, on real programs: its listings and experiments are found, by two threads that
-//! stand before their accesses, and unknown synchronisation never leads to other reports.
+//! The claims of the watchpoint paper, on real programs: its listings and experiments are found, with two threads at
+//! their accesses at the same time, and unknown synchronisation never leads to other reports.
 
 use racehunter_abi::Kind;
 use racehunter_abi::ThreadId;
@@ -26,14 +26,14 @@ fn source(name: &str) -> &'static Path {
     })
 }
 
-/// Hunts in one of these modes; files that the program makes are private to it.
+/// Hunts in one of these modes; files that the program creates are private to it.
 fn hunt(source: &Path, mode: &[&str], cflags: &str) -> Hunted {
     let workshop = Workshop::new();
     let flags = format!("--cflags={cflags}");
     workshop.hunt(source, &[mode, &[&flags]].concat())
 }
 
-/// The lines of the races that count. Each of them met.
+/// Returns the lines of the races that count. The accesses of each have met.
 fn races(hunted: &Hunted) -> Vec<u32> {
     let races = hunted.findings.iter().filter(|finding| finding.confirmed && finding.kind == "data-race");
     let races: Vec<_> = races.collect();
@@ -49,8 +49,8 @@ fn races(hunted: &Hunted) -> Vec<u32> {
     lines
 }
 
-/// A hunt in this mode finds a race. Free-running threads meet when the machine lets them, so they get more than one
-/// hunt.
+/// Checks that a hunt in this mode finds a race. Free-running threads meet only when the machine lets them, so they get
+/// more than one hunt.
 fn found(source: &Path, mode: &[&str], flags: &str) {
     let tries = if mode.contains(&"--free-running") { 5 } else { 1 };
     let is_found = (0..tries).any(|_| {
@@ -116,7 +116,7 @@ fn a_system_v_semaphore_is_respected() {
 
 /// `semtimedop` natively returns 0 here, and never `EINTR`.
 #[test]
-fn a_wait_with_a_limit_is_not_interrupted() {
+fn a_timed_wait_is_not_interrupted() {
     unknown_lock("SEMAPHORE -DTIMED");
 }
 
@@ -131,7 +131,7 @@ fn a_pipe_is_respected() {
     unknown_lock("PIPE");
 }
 
-/// A semaphore that is never posted: the wait ends at its deadline, and not because of a signal.
+/// A semaphore that is never posted: the wait ends at its deadline, not because of a signal.
 const TIMES_OUT: &str = r"
 #define _GNU_SOURCE
 #include <errno.h>
@@ -165,7 +165,7 @@ int main(void) {
 ";
 
 #[test]
-fn a_wait_with_a_limit_ends_by_it() {
+fn a_timed_wait_ends_at_its_deadline() {
     let (workshop, program) = Workshop::with_program(TIMES_OUT);
     let hunted = workshop.hunt(&program, &["--analysis", "random", "--detector", "none", "--runs", "3"]).expect(0);
     let summary = hunted.summary();
@@ -207,8 +207,8 @@ fn every_access_of_a_loop_is_a_target() {
     }
 }
 
-/// The same access at the end of a chain of calls that is longer than any fixed number of callers: how often it is
-/// made under the lock depends on the clock, so only the whole stack identifies the unprotected one.
+/// The same access at the end of a chain of calls that is longer than any fixed number of callers. How often it is made
+/// under the lock depends on the clock, so only the whole stack identifies the unprotected one.
 const DEEP: &str = r#"
 #include <pthread.h>
 #include <time.h>
@@ -251,7 +251,7 @@ int main(void) {
 "#;
 
 #[test]
-fn call_stacks_are_compared_as_deep_as_it_takes() {
+fn call_stacks_are_compared_to_the_necessary_depth() {
     let workshop = Workshop::new();
     let program = workshop.write("deep.c", DEEP);
     let options = ["--free-running", "--detector", "none", "--runs", "40", "--cflags=-O0"];
@@ -288,7 +288,7 @@ int main(void) {
 "#;
 
 #[test]
-fn threads_are_known_by_the_numbers_that_the_program_gives_them() {
+fn threads_are_identified_by_numbers_from_the_program() {
     let (workshop, program) = Workshop::with_program(NUMBERED);
     for mode in [MODES[0], &["--free-running", "--detector", "none", "--runs", "100"]] {
         let hunted = workshop.hunt(&program, mode).expect(1);
@@ -296,8 +296,8 @@ fn threads_are_known_by_the_numbers_that_the_program_gives_them() {
     }
 }
 
-/// A spin lock whose loop counts its iterations: no two of them are alike, so only the number of events shows that
-/// the others just wait.
+/// A spin lock whose loop counts its iterations: no two of them are alike, so only the number of events shows that the
+/// others just wait.
 const SPINS: &str = r"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -322,7 +322,7 @@ int main(void) {
 ";
 
 #[test]
-fn who_is_held_goes_on_when_others_only_spin() {
+fn a_held_thread_continues_when_others_only_spin() {
     let (workshop, program) = Workshop::with_program(SPINS);
     let hunted = workshop.hunt(&program, &["--analysis", "watchpoint"]).expect(0);
     let summary = hunted.summary();
@@ -331,8 +331,8 @@ fn who_is_held_goes_on_when_others_only_spin() {
     assert!(summary.guarantee.contains("each provoked"), "{summary:?}");
 }
 
-/// An access that is described without a thread: each thread counts its own. The places are not known to be shared,
-/// so none of them is a point.
+/// An access that is described without a thread: each thread counts its own. The places are not known to be shared, so
+/// none of them is a point.
 #[test]
 fn each_thread_counts_its_own_accesses() {
     let (_workshop, program) = Workshop::with_program(
@@ -368,14 +368,14 @@ fn each_thread_counts_its_own_accesses() {
             |record: &racehunter_explore::Record| record.kind == Kind::Blocked && record.detail == Wait::Partner as u8;
         assert!(first.records.iter().any(is_held) && first.races().len() == 1, "{first:?}");
         assert!(!second.records.iter().any(is_held) && second.races().is_empty(), "no thread has a second one");
-        // Where nothing is inferred, what the detector would infer is not a race.
+        // If nothing is inferred, a race that the detector would infer is not reported.
         let mut inferred = |infer_races| run(Plan { infer_races, ..Plan::default() }).races().len();
         assert!(inferred(true) > 0 && inferred(false) == 0);
     }
 }
 
 #[test]
-fn the_figures_of_the_paper_are_told() {
+fn the_statistics_of_the_paper_are_reported() {
     let hunted = hunt(source("listing 1"), &["--analysis", "watchpoint"], "-O0").expect(1);
     let figures = hunted.summary().figures.clone().expect("what was monitored");
     let (n, m, k, b) = (figures.threads, figures.accesses, figures.calls, 64);

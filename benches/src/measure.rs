@@ -54,7 +54,7 @@ pub fn child(command: &mut Command) -> Result<Run> {
             }
         });
         let result = child.stdout.as_mut().map_or(Ok(0), |stdout| stdout.read_to_string(&mut output));
-        // SAFETY: waits for a child of our own that nobody else waits for; both places are valid.
+        // SAFETY: waits for a child of our own that nothing else waits for; both places are valid.
         while unsafe { libc::wait4(pid as i32, &mut status, 0, &mut usage) } < 0 {
             let error = io::Error::last_os_error();
             if error.kind() != io::ErrorKind::Interrupted {

@@ -1,8 +1,8 @@
-//! The race detector against the definition of a data race, and of what is used after it was freed.
+//! The race detector against the definition of a data race, and of a use after free.
 //!
-//! Random scripts, which make `programs/script.c` do anything to a few bytes, run under random schedules with everything
-//! logged. An [`oracle`] computes from the log which accesses race; the detector must have said the same. Then the same
-//! schedule runs with nothing logged, where accesses take the detector's fast paths, and must give the same again.
+//! Random scripts make `programs/script.c` do anything to a few bytes, under random schedules with everything logged. An
+//! [`oracle`] computes from the log which accesses race; the detector must agree. Then the same schedule runs with
+//! nothing logged, where accesses take the detector's fast paths, and must give the same result.
 //!
 //! Unlike the other tests, this one uses the crates behind the command. `RACEHUNTER_LONG=1` makes it run for minutes,
 //! `RACEHUNTER_SEED` changes where it starts.
@@ -21,7 +21,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::PathBuf;
 
-/// Schedules of a script.
+/// Number of schedules per script.
 const SCHEDULES: u64 = 3;
 
 /// The program, ready to perform scripts.
@@ -31,7 +31,7 @@ struct Stage {
     processes: Processes,
 }
 
-/// What the scripts of a run did, to check that they are worth running.
+/// Statistics of the scripts of a run, to check that they are worth running.
 #[derive(Default)]
 struct Tally {
     executions: usize,
@@ -52,7 +52,7 @@ impl Stage {
         let program = Program { path: program, arguments: vec![script.clone().into()], input: None, client: None };
         let processes = Processes::start(program, Limits::default(), 1).expect("the program can be run");
         let mut stage = Self { _workshop: workshop, script, processes };
-        // Threads that are kept ready change where blocks are; from here on there are always as many.
+        // The number of threads kept ready affects the addresses of blocks; from here on it is constant.
         let all: Script = "+1 +2 +3 +4 +5\n\n\n\n\n\n".parse().expect("a script");
         stage.perform(&all, 0, 1, &mut Tally::default()).expect("no access, no race");
         stage
@@ -93,7 +93,7 @@ impl Stage {
         Ok(())
     }
 
-    /// A small script that fails as this one does.
+    /// Returns a small script that fails in the same way.
     fn shrink(&mut self, mut script: Script, seed: u64, mut error: String) -> (Script, String) {
         // A shorter script needs another schedule.
         const TRIES: u64 = 60;
@@ -127,7 +127,7 @@ fn reports(execution: &Execution) -> Vec<Report> {
         .collect()
 }
 
-/// What the detector remembers of the kind of an earlier access.
+/// Returns the kind of an earlier access as the detector remembers it.
 fn remembered(kind: Kind) -> Kind {
     match kind {
         Kind::ReadRange => Kind::Read,
@@ -137,7 +137,7 @@ fn remembered(kind: Kind) -> Kind {
     }
 }
 
-/// Compares what the detector said with what is the case.
+/// Compares the reports of the detector with the truth.
 fn compare(judgement: &Judgement, execution: &Execution) -> Result<(), String> {
     let accesses = &judgement.accesses;
     let reports = reports(execution);
@@ -150,7 +150,7 @@ fn compare(judgement: &Judgement, execution: &Execution) -> Result<(), String> {
         let with = judgement.races.first().map(|racing| accesses[racing.firsts[0].1]);
         return Err(format!("the first race is {first:?} with {with:?}, but event {reported:?} was reported"));
     }
-    // A pair of places is reported once, and an access to a byte that had a race before need not be.
+    // A pair of places is reported once, and an access to a byte that already had a race need not be.
     let mut bytes: HashSet<u64> = HashSet::new();
     for racing in &judgement.races {
         let second = &accesses[racing.second];
@@ -160,7 +160,7 @@ fn compare(judgement: &Judgement, execution: &Execution) -> Result<(), String> {
         let new: Vec<(u64, usize)> = racing.firsts.iter().filter(is_new).copied().collect();
         bytes.extend(racing.firsts.iter().map(|(byte, _)| byte));
         let reported = reports.iter().any(|report| report.second.index == EventNumber(second.index));
-        // The log does not have the place of an allocation or a `free`, but there is only one for each way to get there.
+        // The log does not have the place of an allocation or a `free`, but there is only one for each path to it.
         let is_there = |access: &Access, record: &Record| match access.code {
             0 => record.detail == remembered(access.kind) as u8,
             _ => judgement.is_at(access, record.code.0),
@@ -198,7 +198,7 @@ fn is_a_race(judgement: &Judgement, Report { first, second }: &Report) -> Result
     };
     let access = &judgement.accesses[at];
     if !fits(access, second, access.kind) {
-        return wrong("the second access of a report is not as it is told");
+        return wrong("the second access of a report is not as reported");
     }
     let Some(racing) = judgement.races.iter().find(|racing| racing.second == at) else {
         return wrong("a race was reported, but the second access races with nothing");
@@ -215,7 +215,7 @@ fn is_a_race(judgement: &Judgement, Report { first, second }: &Report) -> Result
     wrong(&format!("the second access races with {firsts:?}, but not with the first"))
 }
 
-/// Small scripts on which the detector was wrong once, or could easily be: a line per thread.
+/// Small scripts on which the detector once was wrong, or could easily be: a line per thread.
 const SPECIAL: &[&str] = &[
     // An acquire happens after what it acquires, also as an access.
     "+1 r1@0.3/1 u4@0.0:release -1
@@ -224,7 +224,7 @@ const SPECIAL: &[&str] = &[
     "+2 +1 B0 c7@0.3
      B0 B0
      B0 w4@0.0/1 B0",
-    // The end of an earlier block does not count, not even behind the size that the program asks for.
+    // The end of an earlier block does not count, not even beyond the size that the program requests.
     "m0? +1 F0 Z0 m0? r4@0.8/0 -1
      F0",
     // Neither does what was released through an atomic in it.
@@ -234,7 +234,7 @@ const SPECIAL: &[&str] = &[
     "m0 +1 +2 -1 -2
      w1@0.0/0 a2@1.2:release F0 Z0
      r1@0.15/0 m0 l2@1.2:acquire r1@0.0/0",
-    // Any use of a freed block is too late, also by the thread that freed it, and in any way.
+    // Any use of a freed block is too late, in any form, and even by the thread that freed it.
     "m0 w4@1.0/0 F0 r1@3.2/0 w8@3.0/0 l4@3.4:acquire c9@3.1 D0",
     "m0 m1 +1 -1 r4@3.0/0 F1 w2@4.2/1 Z0 m0 r4@1.0/0
      L2 F0 U2",
@@ -244,7 +244,7 @@ const SPECIAL: &[&str] = &[
 ];
 
 #[test]
-fn the_detector_reports_what_races_in_special_scripts() {
+fn the_detector_reports_exactly_the_races_of_special_scripts() {
     const TRIES: u64 = 100;
     let mut stage = Stage::new();
     for text in SPECIAL {
@@ -256,7 +256,7 @@ fn the_detector_reports_what_races_in_special_scripts() {
 }
 
 #[test]
-fn the_detector_reports_what_races() {
+fn the_detector_reports_exactly_the_races_of_random_scripts() {
     let times = std::env::var("RACEHUNTER_ORACLE_CASES").map_or(1, |text| text.parse().expect("a number"));
     let scripts = if std::env::var_os("RACEHUNTER_LONG").is_some() { 40_000 } else { 300 * times };
     let begin = std::env::var("RACEHUNTER_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);

@@ -1,16 +1,16 @@
-//! Which accesses of an execution race, by the definition: computed from the log, with nothing left out.
+//! Computes from a complete log which accesses of an execution race, by the definition.
 //!
-//! Every event has a vector clock, every byte keeps all of its accesses, and each access is compared with all of
-//! them. Freed memory must not be accessed at all, so any access races with its end. The rules are those of C11 and
-//! C++20 for an interleaving in which every load reads the last store: a release sequence is a store and the
-//! read-modify-writes that follow it. Counting semaphores pass on what all earlier posts have released.
+//! Every event has a vector clock, every byte keeps all of its accesses, and each access is compared with all of them.
+//! Freed memory must not be accessed at all, so any access races with the `free`. The rules are those of C11 and C++20
+//! for an interleaving in which every load reads the last store: a release sequence is a store and the
+//! read-modify-writes that follow it. A counting semaphore carries what all earlier posts have released.
 
 use racehunter_abi::CodeAddress;
 use racehunter_abi::Kind;
 use racehunter_explore::{Execution, Record};
 use std::collections::HashMap;
 
-/// For each thread, how many of its events are known.
+/// For each thread, the number of its known events.
 type Clock = [u32; THREADS];
 const THREADS: usize = 8;
 
@@ -20,7 +20,7 @@ pub struct Access {
     pub index: u64,
     pub thread: u32,
     pub kind: Kind,
-    /// 0 for the beginning and the end of a block, which the log does not have.
+    /// 0 for the start and the end of a block, which are not in the log.
     pub code: u64,
     pub site: u32,
     pub start: u64,
@@ -33,7 +33,7 @@ pub struct Access {
 #[derive(Clone, Debug)]
 pub struct Racing {
     pub second: usize,
-    /// Byte and earlier access.
+    /// The byte and the earlier access.
     pub firsts: Vec<(u64, usize)>,
 }
 
@@ -52,14 +52,14 @@ impl Access {
 }
 
 impl Judgement {
-    /// Whether this code address stands for the access. The two halves of a copy are one site, and the detector
+    /// Returns whether this code address is that of the access. The two halves of a copy are one site, and the detector
     /// remembers sites.
     pub fn is_at(&self, access: &Access, code: u64) -> bool {
         access.code == code || self.accesses.iter().any(|other| other.site == access.site && other.code == code)
     }
 }
 
-/// What the program said about its blocks, in the order of its markers.
+/// What the program printed about its blocks, in the order of its markers.
 #[derive(Debug)]
 enum Said {
     Allocated(u64, u64),
@@ -110,7 +110,7 @@ struct Rwlock {
 #[derive(Default)]
 struct Oracle {
     clocks: [Clock; THREADS],
-    /// As of the last release fence.
+    /// The clock at the last release fence.
     release_fences: [Option<Clock>; THREADS],
     /// What relaxed loads have read, for the next acquire fence.
     relaxed: [Clock; THREADS],
@@ -126,7 +126,7 @@ struct Oracle {
     judgement: Judgement,
 }
 
-/// Judges an execution of `script.c` of which everything was logged.
+/// Judges a fully logged execution of `script.c`.
 pub fn judge(execution: &Execution) -> Judgement {
     let (markers, said) = read_output(&execution.output);
     let mut said = said.into_iter();
@@ -217,7 +217,7 @@ impl Oracle {
             kind if kind.is_atomic() => {
                 if kind != Kind::AtomicWrite {
                     let read = self.sequences.get(&object).copied().unwrap_or_default();
-                    // The store that is read happens before this very access.
+                    // The store that is read happens before this access.
                     let into = if acquires(record.detail) { &mut self.clocks[me] } else { &mut self.relaxed[me] };
                     join(into, &read);
                 }
@@ -231,7 +231,7 @@ impl Oracle {
         }
     }
 
-    /// All of the barriers are for two.
+    /// All barriers are for two threads.
     fn arrive(&mut self, barrier: u64, thread: u32) {
         let arrived = self.arrived.entry(barrier).or_default();
         arrived.push(thread);
@@ -259,7 +259,7 @@ impl Oracle {
         self.access(&Record { kind: Kind::Free, object: start, extra: len, code: CodeAddress(0), site: 0, ..*marker });
     }
 
-    /// Who makes a block writes to it.
+    /// Allocating a block writes to it.
     fn allocate(&mut self, marker: &Record, start: u64, len: u64) {
         let (kind, code) = (Kind::WriteRange, CodeAddress(0));
         self.access(&Record { kind, object: start, extra: len, code, site: 0, ..*marker });
@@ -271,7 +271,7 @@ impl Oracle {
         }
     }
 
-    /// A thread that uses an atomic of a freed block learns nothing from it.
+    /// An atomic in a freed block orders nothing.
     fn forget_atomics(&mut self, start: u64, len: u64) {
         self.sequences.retain(|address, _| !(start..start + len).contains(address));
     }

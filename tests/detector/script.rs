@@ -1,4 +1,4 @@
-//! Scripts for `script.c`: what the threads do.
+//! Scripts for `script.c`: the operations of its threads.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,7 +19,7 @@ impl Script {
         bytes
     }
 
-    /// The smaller scripts to try first when this one fails: large parts left out, then small ones.
+    /// Returns the smaller scripts to try first when this one fails: large parts left out, then small ones.
     pub fn smaller(&self) -> impl Iterator<Item = Self> {
         let longest = self.0.iter().map(Vec::len).max().unwrap_or(0);
         let sizes = std::iter::successors(Some(longest), |size| (*size > 1).then_some(size / 2));
@@ -41,7 +41,7 @@ const ORDERS: [&str; 6] = ["relaxed", "consume", "acquire", "release", "acq_rel"
 impl FromStr for Script {
     type Err = String;
 
-    /// Reads what [`Script`]'s `Display` writes, without the names of the threads.
+    /// Parses the `Display` format of [`Script`], without the names of the threads.
     fn from_str(text: &str) -> Result<Self, String> {
         let operation = |word: &str| read_operation(word).ok_or_else(|| format!("`{word}` is not an operation"));
         let thread = |line: &str| line.split_whitespace().map(operation).collect();
@@ -119,30 +119,30 @@ impl Random {
     }
 }
 
-/// Generates scripts. Each has its own habits: some are careful, and race only rarely or never; some use few bytes,
-/// some hardly any locks.
+/// Generates scripts with different habits: some are careful, and race rarely or never; some use few bytes, some hardly
+/// any locks.
 struct Writer<'a> {
     random: &'a mut Random,
-    /// Bytes of a region that are used.
+    /// Number of bytes of a region that are used.
     width: usize,
     sizes: &'static [u8],
     /// Size of the atomics in either half of a region.
     atomic_sizes: [u8; 2],
     /// How often each kind of step is taken.
     weights: [usize; STEPS],
-    /// One in this many accesses is made without the lock; 0: all are.
+    /// One in this many accesses is made without the lock; 0: none.
     slips: usize,
-    /// One in this many steps with a block comes too late; 0: none does.
+    /// One in this many steps with a block comes too late; 0: none.
     late: usize,
 }
 
 const STEPS: usize = 8;
 /// Steps that race easily.
 const RACY: [bool; STEPS] = [false, true, false, true, false, true, true, true];
-/// The mutex that guards the blocks when the script is careful. The other two guard one half of the array each.
+/// The mutex that guards the blocks in careful scripts. The other two guard one half of the array each.
 const BLOCK_MUTEX: u8 = 2;
 
-/// A script that depends only on the seed.
+/// Returns a script that depends only on the seed.
 pub fn random_script(random: &mut Random) -> Script {
     let width = random.pick(&[2, 4, 8, 16]);
     let sizes: &[&[u8]] = &[&[1], &[4], &[8], &[1, 2], &[4, 8], &[1, 2, 4, 8], &[1, 4]];
@@ -156,7 +156,7 @@ pub fn random_script(random: &mut Random) -> Script {
     let mut writer = Writer { random, width, sizes, atomic_sizes, weights, slips, late };
     let mut threads: Vec<Vec<Operation>> = (0..count).map(|_| writer.thread(length)).collect();
     for thread in (1..count).rev() {
-        // Mostly the main thread makes the others, and waits for them.
+        // Usually the main thread creates the others, and joins them.
         let parent = if writer.random.one_in(4) { writer.random.below(thread) } else { 0 };
         let at = writer.random.below(threads[parent].len() / 2 + 1);
         threads[parent].insert(at, [b'+', thread as u8, 0, 0]);
@@ -252,7 +252,7 @@ impl Writer<'_> {
         }
         let only_reads = accesses.iter().all(|operation| matches!(operation[0], b'r' | b'c'));
         let attempt = u8::from(self.random.one_in(8));
-        // Scripts with small atomics use mutexes, others reader-writer locks; now and then one takes the wrong lock.
+        // Scripts with small atomics use mutexes, others reader-writer locks; occasionally one takes the wrong lock.
         let rwlock = if self.random.one_in(12) { self.random.one_in(2) } else { self.atomic_sizes[0] > 2 };
         let (lock, unlock) = match (rwlock, only_reads) {
             (true, true) => (b'R', b'Y'),
@@ -282,7 +282,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Something with a block, mostly under its mutex.
+    /// An operation on a block, usually under its mutex.
     fn block(&mut self, into: &mut Vec<Operation>) {
         let block = self.random.below(2) as u8;
         if self.late != 0 && self.random.one_in(self.late) {

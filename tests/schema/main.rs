@@ -1,4 +1,4 @@
-//! `racehunter-schema SCHEMA < LINES`: for each line of JSON a line that says what is wrong with it, empty if nothing is.
+//! `racehunter-schema SCHEMA < LINES`: prints for each JSON line what is wrong with it; an empty line if nothing is.
 
 use serde_json::Value;
 use std::error::Error;

@@ -55,7 +55,8 @@ enum Ending {
     Assertion,
     Deadlock,
     Lost,
-    /// By a limit of time, events or memory: on a slow machine, one that takes all memory may run out of time first.
+    /// Stopped by a limit on time, events or memory: on a slow machine, an execution that takes all memory may run out
+    /// of time first.
     Limit,
     /// The heap is corrupted: the C library notices and aborts, or it crashes, or nothing happens.
     Corrupted,
@@ -127,11 +128,11 @@ pub fn campaign(runs: &str) -> Result<bool, String> {
     println!("\n{} executions in {}; bugs: {}", thousands(runs), time(began.elapsed()), bugs.join(", "));
     let ended = matches!(summary.stop, Stop::Runs) && summary.counts.executions == runs;
     if !ended {
-        println!("the campaign did not come to its end: {:?} after {}", summary.stop, summary.counts.executions);
+        println!("the campaign did not finish: {:?} after {}", summary.stop, summary.counts.executions);
     }
     let whole = expected_bugs(&noted).iter().all(|kind| bugs.contains(kind));
     if !whole {
-        println!("a bug that was noted was not found");
+        println!("a noted bug was not found");
     }
     Ok(counted && ended && whole && hunt(&workshop, &program)?)
 }
@@ -173,7 +174,7 @@ fn explore(program: &Path, notes: &Path, runs: u64) -> Result<(Summary, BTreeMap
     let mut nothing = |_: Progress| {};
     let summary = Campaign::new(portfolio, budget, &mut nothing).run(&mut executor, &mut || false);
     for outcome in executor.strange.iter().take(10) {
-        println!("not what the program does: {outcome:?}");
+        println!("an outcome that the program cannot have: {outcome:?}");
     }
     Ok((summary, executor.endings))
 }

@@ -1,7 +1,7 @@
-//! `cargo xtask chaos --garble [SEEDS]`: a program that overwrites what it shares with the controller.
+//! `cargo xtask chaos --garble [SEEDS]`: a program that overwrites the memory it shares with the controller.
 //!
-//! Whatever it writes there, nothing is claimed about it, nothing else is killed, and the hunt ends. The hunts run in
-//! their own process namespace, together with a bystander: otherwise a mistake could kill everything that this user
+//! Whatever it writes there, nothing is claimed about it, no other process is killed, and the hunt ends. The hunts run
+//! in their own process namespace, together with a bystander: otherwise a mistake could kill everything that this user
 //! runs.
 
 use racehunter_e2e::{Ended, Hunted, Workshop, run};

@@ -130,8 +130,8 @@ pub fn cases() -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     for source in sources {
         let content = fs::read_to_string(&source).map_err(|error| format!("{}: {error}", source.display()))?;
-        let told = |what: &str| content.lines().find_map(|line| line.strip_prefix("// ")?.strip_prefix(what));
-        let kind = told("bug: ").ok_or_else(|| format!("{} does not name its bug", source.display()))?;
+        let note = |what: &str| content.lines().find_map(|line| line.strip_prefix("// ")?.strip_prefix(what));
+        let kind = note("bug: ").ok_or_else(|| format!("{} does not name its bug", source.display()))?;
         let stem = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let case = |name: String, size: Option<&str>| Case {
             name,
@@ -139,7 +139,7 @@ pub fn cases() -> Result<Vec<Case>, String> {
             kind: kind.to_owned(),
             size: size.map(str::to_owned),
         };
-        match told("sizes: ") {
+        match note("sizes: ") {
             None => cases.push(case(stem, None)),
             Some(sizes) => {
                 cases.extend(sizes.split(' ').map(|size| case(format!("{stem} {size}"), Some(size))));

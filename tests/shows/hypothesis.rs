@@ -1,10 +1,10 @@
-//! `cargo xtask bench hypothesis [--seeds N] [--runs N] [NAME...]`: hypothesis 1 of E. A. Gerlits, "RaceHunter: dynamic detection of
-//! data races by provoking conflicting accesses", 2023.
+//! `cargo xtask bench hypothesis [--seeds N] [--runs N] [NAME...]`: hypothesis 1 of E. A. Gerlits, "RaceHunter: dynamic detection
+//! of data races by provoking conflicting accesses", 2023.
 //!
-//! The hypothesis: it is more efficient to check conflicting accesses one after the other than accesses that are drawn at random, as
-//! DataCollider and KCSAN do. Both hold a thread before an access until another thread is about to make a conflicting one, in the
-//! same controlled executions, and nothing is inferred. The programs are those of `targets/data-race`. A cell is the mean execution
-//! that shows the first race, the monitored one included.
+//! The hypothesis: checking conflicting accesses one after the other is more efficient than checking randomly chosen accesses, as
+//! DataCollider and KCSAN do. Both methods hold a thread before an access until another thread is about to make a conflicting
+//! one, in the same controlled executions, and nothing is inferred. The programs are those of `targets/data-race`. A cell is the
+//! mean execution that shows the first race, the monitored one included.
 
 use crate::hunt::mean;
 use crate::table::{Align, Table};
@@ -21,10 +21,10 @@ use std::time::{Duration, Instant};
 const SEEDS: u64 = 5;
 const RUNS: u64 = 300;
 
-/// What is compared. The first one does not depend on a seed.
+/// The methods compared. The first one does not depend on a seed.
 const METHODS: [(&str, Technique); 2] = [("watchpoint", Technique::Watchpoint), ("sampling", Technique::Sampling)];
 
-/// What came of all searches of one method.
+/// The totals of all searches of one method.
 #[derive(Default)]
 struct Total {
     programs: u64,
@@ -33,7 +33,7 @@ struct Total {
     took: Duration,
 }
 
-/// Prints the table. False when the hypothesis does not hold for these programs.
+/// Prints the table. Returns false if the hypothesis does not hold for these programs.
 pub fn show(words: &[&str]) -> Result<bool, String> {
     let (mut seeds, mut runs, mut names) = (SEEDS, RUNS, Vec::new());
     let mut words = words.iter().copied();
@@ -106,7 +106,7 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
     Ok(rates[0] >= rates[1])
 }
 
-/// The first execution in which two threads meet.
+/// Returns the first execution in which two threads meet.
 fn search(path: &Path, technique: Technique, seed: u64, runs: u64) -> Result<Option<u64>, String> {
     let program = Program { path: path.to_owned(), arguments: Vec::new(), input: None, client: None };
     let mut processes = Processes::start(program, Limits::default(), 1).map_err(|error| error.to_string())?;
@@ -116,7 +116,7 @@ fn search(path: &Path, technique: Technique, seed: u64, runs: u64) -> Result<Opt
             first.set(first.get().or(Some(found.execution)));
         }
     });
-    // As `--detector meeting`: the detector shows what is shared, and what it infers does not count.
+    // As `--detector meeting`: the detector shows what is shared, and races that it would infer do not count.
     let budget = Budget { runs: Some(runs), infer_races: false, ..Budget::default() };
     let portfolio = technique.portfolio(&Options { seed, ..Options::default() });
     let _ = Campaign::new(portfolio, budget, &mut note).run(&mut processes, &mut || first.get().is_some());

@@ -1,8 +1,8 @@
-//! `cargo xtask bench real [--runs N] [NAME...]`: what one explored execution of a real program costs, beside one run of the same program with
-//! ThreadSanitizer.
+//! `cargo xtask bench real [--runs N] [NAME...]`: the cost of one explored execution of a real program, beside one run of the
+//! same program with ThreadSanitizer.
 //!
-//! Both are processor time, of everything that takes part: the program, its fork server, and the controller. What a hunt does once, such
-//! as starting and looking for shared accesses, is left out, by the difference between a long and a short hunt.
+//! Both are the processor time of everything involved: the program, its fork server, and the controller. The one-time work of a
+//! hunt, such as starting and looking for shared accesses, is left out by taking the difference between a long and a short hunt.
 
 use crate::table::{Align, Table, thousands};
 use racehunter_e2e::real::{Build, Real, named};
@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Executions that are measured, unless the user says otherwise.
+/// Default number of executions measured.
 const RUNS: u64 = 100;
-/// Executions of the short hunt. By then the batches have their full size.
+/// Number of executions of the short hunt. By then the batches have their full size.
 const FEW: u64 = 32;
-/// Runs with ThreadSanitizer: some take less time than the clock can tell.
+/// Number of runs with ThreadSanitizer: some take less time than the clock can measure.
 const TSAN_RUNS: u32 = 40;
 
 /// Prints the table of the programs with these names, or of all.
@@ -58,12 +58,12 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Processor time of one run with ThreadSanitizer, in seconds.
+/// Returns the processor time of one run with ThreadSanitizer, in seconds.
 fn sanitized(real: &Real) -> Result<f64, String> {
     let program = real.build(Build::Tsan);
     let before = children_cpu();
     for _ in 0..TSAN_RUNS {
-        // With random addresses ThreadSanitizer does not always find room for its shadow.
+        // Without address randomisation: otherwise ThreadSanitizer does not always find room for its shadow.
         let ended = run(Command::new("setarch").arg("-R").arg(&program).args(real.long_arguments()));
         if ended.status != Some(0) {
             return Err(format!("{} fails with ThreadSanitizer: {}{}", real.name, ended.stdout, ended.stderr));
@@ -72,11 +72,11 @@ fn sanitized(real: &Real) -> Result<f64, String> {
     Ok((children_cpu() - before).as_secs_f64() / f64::from(TSAN_RUNS))
 }
 
-/// What a hunt took.
+/// The cost of a hunt.
 struct Cost {
     cpu: Duration,
     time: Duration,
-    /// Most memory that the controller had at any time.
+    /// Peak memory of the controller.
     memory_kib: u64,
     events: u64,
 }
@@ -109,18 +109,18 @@ fn hunt(real: &Real, runs: u64) -> Result<Cost, String> {
     Ok(Cost { cpu, time, memory_kib, events })
 }
 
-/// Processor time of all children that have ended, theirs included.
+/// Returns the processor time of all ended children, including theirs.
 fn children_cpu() -> Duration {
-    /// Ticks of the kernel's clock in a second, on every Linux that users have.
+    /// Kernel clock ticks per second, on every common Linux.
     const TICKS: u32 = 100;
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name in front may have spaces in it; it ends with the last bracket.
+    // The name before it may contain spaces; it ends with the last parenthesis.
     let fields = stat.rsplit(')').next().unwrap_or_default().split_ascii_whitespace();
     let ticks: u32 = fields.skip(13).take(2).filter_map(|field| field.parse::<u32>().ok()).sum();
     Duration::from_secs(1) * ticks / TICKS
 }
 
-/// The most memory that each child of this process has had so far, in KiB.
+/// Returns the peak memory of each child of this process so far, in KiB.
 fn children_memory() -> Vec<u64> {
     let own = std::process::id();
     let children = fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();

@@ -127,7 +127,7 @@ fn explore(real: &Real, runs: u64) -> Result<Ran, String> {
     ran.bugs = summary.found.len();
     ran.remarks.extend(summary.found.iter().map(|found| format!("reported: {:x?}", found.bug)));
     if !matches!(summary.stop, Stop::Runs) {
-        ran.remarks.push(format!("the campaign did not come to its end: {:?}", summary.stop));
+        ran.remarks.push(format!("the campaign did not finish: {:?}", summary.stop));
     }
     Ok(ran)
 }

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_line_says_what_arguments_a_program_gets() {
+    fn the_first_line_of_a_program_gives_its_arguments() {
         assert_eq!(arguments("//args:-n 32 -h {NUMTHREADS} -v"), ["-n", "32", "-h", "2", "-v"]);
         assert!(arguments("#include <stdio.h>").is_empty());
     }

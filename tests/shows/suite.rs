@@ -127,7 +127,7 @@ impl Counts {
             }
             (false, true) if test.expects == Expected::Nothing => {
                 self.falsely.push(name);
-                "to be looked at"
+                "to be examined"
             }
             (false, true) => {
                 self.more.push(name);

@@ -161,7 +161,7 @@ fn print_schedules(tests: &[Test], rows: &[Vec<Report>]) {
     println!("\nauto: {} of {}", rows.iter().filter(shown).count(), rows.len());
 }
 
-/// Returns the programs, by a rule that names none of them.
+/// Returns the programs, by a rule that does not name any of them.
 fn tests() -> Result<Vec<Test>, String> {
     let of_targets = targets().into_iter().filter(|target| target.bug.is_some()).filter_map(|target| {
         let name = target.path.strip_prefix("targets/")?.to_owned();

@@ -143,9 +143,10 @@ pub const REAL: [Real; 4] = [
     },
 ];
 
-/// Returns those with these names, or all when there are none.
+/// Returns the programs with these names, or all if there are none.
 ///
 /// # Errors
+///
 /// If there is no such program.
 pub fn named(names: &[&str]) -> Result<Vec<&'static Real>, String> {
     match names.iter().find(|name| REAL.iter().all(|real| real.name != **name)) {
@@ -176,7 +177,7 @@ pub enum Build {
 }
 
 impl Real {
-    /// The arguments of an execution that is worth measuring.
+    /// Returns the arguments of an execution long enough to measure.
     #[must_use]
     pub fn long_arguments(&self) -> &'static [&'static str] {
         if self.name == "sqlite3" { &["3", "200"] } else { self.arguments }
@@ -303,7 +304,7 @@ impl Store {
     fn object(&self, file: &Path, flags: &[String], build: Build) -> PathBuf {
         let mut hasher = DefaultHasher::new();
         let content = fs::read(file).unwrap_or_else(|error| panic!("cannot read {}: {error}", file.display()));
-        // What is planted is in the content.
+        // The planted bug is already part of the content.
         let way = if build == Build::Planted { Build::Ours } else { build };
         let ours = (!matches!(build, Build::Plain | Build::Tsan)).then_some(self.plugins);
         // Other header directories make no difference to unchanged files.

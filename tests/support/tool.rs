@@ -1,4 +1,4 @@
-//! Running the command, and others.
+//! Runs the command, and others.
 
 use crate::processes::eventually;
 use rustix::process::{Pid, Signal, kill_process};
@@ -22,17 +22,17 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Fails unless it ended with this status; the message has what it wrote.
+    /// Fails unless it ended with this status; the message includes its output.
     #[track_caller]
     pub fn expect(self, status: i32) -> Self {
         assert_eq!(self.status, Some(status), "wrong exit code\n{}{}", self.stdout, self.stderr);
         self
     }
 
-    /// Fails unless standard error has this text.
+    /// Fails unless standard error contains this text.
     #[track_caller]
     pub fn says(self, text: &str) -> Self {
-        assert!(self.stderr.contains(text), "it should say `{text}`, but says:\n{}", self.stderr);
+        assert!(self.stderr.contains(text), "standard error does not contain `{text}`:\n{}", self.stderr);
         self
     }
 }
@@ -60,7 +60,7 @@ pub fn path() -> PathBuf {
     find().unwrap_or_else(|what| panic!("{what}"))
 }
 
-/// `racehunter` with these words, to be run at the root of the project in an environment that is always the same.
+/// Returns `racehunter` with these words, to run at the root of the project in a fixed environment.
 pub fn racehunter<W: AsRef<OsStr>>(words: impl IntoIterator<Item = W>) -> Command {
     let mut command = Command::new(path());
     command.args(words).current_dir(root());
@@ -101,7 +101,7 @@ impl Started {
     #[track_caller]
     pub fn signal(&self, signal: Signal) {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).expect("a process has a number");
-        kill_process(pid, signal).expect("it was not waited for yet");
+        kill_process(pid, signal).expect("the process exists until it is waited for");
     }
 
     /// Waits until it has written this to standard output.
@@ -110,7 +110,7 @@ impl Started {
         eventually(&format!("{} never writes `{text}`", self.name), || self.stdout.text().contains(text));
     }
 
-    /// Waits until it has said this on standard error.
+    /// Waits until it has written this to standard error.
     #[track_caller]
     pub fn wait_until_it_says(&self, text: &str) {
         eventually(&format!("{} never says `{text}`", self.name), || self.stderr.text().contains(text));
@@ -124,7 +124,7 @@ impl Started {
         let status = loop {
             match self.child.try_wait().expect("a child can be waited for") {
                 Some(status) => break status,
-                None if began.elapsed() > NEVER => panic!("{} does not end by itself", self.name),
+                None if began.elapsed() > NEVER => panic!("{} does not end on its own", self.name),
                 None => thread::sleep(Duration::from_millis(5)),
             }
         };

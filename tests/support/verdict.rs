@@ -11,12 +11,12 @@ use std::collections::BTreeSet;
 pub fn judge<'a>(hunted: &'a Hunted, target: &Target) -> Result<Option<&'a Finding>, String> {
     let summary = hunted.summary.as_ref().ok_or_else(|| {
         let words = hunted.ended.stderr.trim();
-        format!("the hunt did not come to its end: {words}")
+        format!("the hunt did not finish: {words}")
     })?;
     let found = match &target.bug {
         Some(bug) => Some(expected(hunted, &target.path, bug)?),
         None if hunted.findings.is_empty() => None,
-        None => return Err(format!("nothing is wrong with it, but: {}", hunted.overview().join("; "))),
+        None => return Err(format!("a correct program has findings: {}", hunted.overview().join("; "))),
     };
     whole(summary, hunted.findings.len())?;
     let status = i32::from(found.is_some());
@@ -70,7 +70,7 @@ fn possible(finding: &Finding, path: &str, bug: &Annotated) -> Result<BTreeSet<u
     Ok(lines)
 }
 
-/// Returns the lines of the program that a finding is about.
+/// Returns the lines of the program that a finding refers to.
 fn lines(finding: &Finding, path: &str) -> Result<BTreeSet<u32>, String> {
     let places = finding.sites.iter().map(|site| site.line_in(path));
     let lines: Option<BTreeSet<u32>> = places.collect();

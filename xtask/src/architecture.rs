@@ -3,10 +3,11 @@
 //! The allowed dependencies are read from the code map of ARCHITECTURE.md itself. The other rules are tables here, each
 //! row with its reason: which crates may contain unsafe code, which may read the clock, the environment or the
 //! terminal, and which files may be longer than others. [`documents`] checks links, paths and commands of the
-//! documents.
+//! documents, and [`words`] phrases that were replaced everywhere.
 
 mod documents;
 mod layers;
+mod words;
 
 use crate::shell::root;
 use anyhow::{Context as _, Result, bail};
@@ -44,14 +45,14 @@ const ACCESS: [Access; 3] = [
         ],
     },
     Access {
-        what: "arguments or variables of the environment",
+        what: "arguments or environment variables",
         words: &["env::var", "env::args", "env::vars"],
         allowed: &[
             ("cli", "is a command"),
             ("cargo", "is a command"),
             ("compile", "finds compilers on the PATH, and RACEHUNTER_LIB"),
             ("plugin", "gets its settings from the wrapper that way"),
-            ("companion", "sees whether a program is hunted in"),
+            ("companion", "checks whether the program runs under a hunt"),
         ],
     },
     Access {
@@ -78,10 +79,11 @@ pub fn run() -> Result<()> {
     wrong.extend(check_access()?);
     wrong.extend(check_sizes()?);
     wrong.extend(documents::check()?);
+    wrong.extend(words::check()?);
     if wrong.is_empty() {
         return Ok(());
     }
-    bail!("the code is not as ARCHITECTURE.md says:\n  {}", wrong.join("\n  "));
+    bail!("the code violates ARCHITECTURE.md:\n  {}", wrong.join("\n  "));
 }
 
 /// Returns the crates, by the names of their directories.

@@ -20,15 +20,15 @@ pub fn run(kit: &Kit) -> Result<()> {
         shell(kit.program(), &all).status()
     };
     if racehunter(&["hunt", PROGRAM, "--stop-on-first"])? != Some(1) {
-        bail!("the hunt should have found the bug in {PROGRAM}");
+        bail!("the hunt missed the bug in {PROGRAM}");
     }
     let id = first_finding(&out)?;
     if racehunter(&["replay", &id, "--message-format", "short"])? != Some(0) {
-        bail!("the finding should have shown again");
+        bail!("the finding did not replay");
     }
     let fixed = PROGRAM.replace(".cpp", ".fixed.cpp");
     if racehunter(&["hunt", &fixed, "--analysis", "context-bound", "--bound", "2"])? != Some(0) {
-        bail!("the corrected program should be clean");
+        bail!("the corrected program has findings");
     }
     Ok(())
 }
@@ -58,15 +58,15 @@ pub fn run_rust(kit: &Kit) -> Result<()> {
     let test = ["test", "--manifest-path", CRATE];
     let places = ["--out", &out_text, "--target-dir", &build];
     if command(&test, &[&places[..], &["--runs", "300"]].concat())? != Some(1) {
-        bail!("the hunt should have found the bug in {CRATE}");
+        bail!("the hunt missed the bug in {CRATE}");
     }
     let id = first_finding(&out)?;
     if command(&["replay", &id, "--message-format", "short"], &places[..2])? != Some(0) {
-        bail!("the finding should have shown again");
+        bail!("the finding did not replay");
     }
     let fixed = [&test[..], &["--features", "fixed", "--analysis", "context-bound", "--bound", "2"]].concat();
     if command(&fixed, &places)? != Some(0) {
-        bail!("the corrected crate should be clean");
+        bail!("the corrected crate has findings");
     }
     Ok(())
 }
@@ -85,6 +85,6 @@ pub fn run_crates(kit: &Kit, options: &[&str]) -> Result<()> {
     let command = shell(kit.cargo(), &[&words[..], options].concat()).env("RACEHUNTER_SYSROOTS", out.join("sysroots"));
     match command.status()? {
         Some(0) => Ok(()),
-        _ => bail!("nothing should have been reported, and everything hunted in"),
+        _ => bail!("a correct use was reported, or a test was not hunted"),
     }
 }

@@ -37,8 +37,8 @@ pub fn run(kit: &Kit, in_clean_root: bool) -> Result<()> {
             }
             files.push(package);
         }
-        false if in_clean_root => bail!("dpkg-deb is not there: no Debian package to install"),
-        false => println!("dpkg-deb is not there: no Debian package"),
+        false if in_clean_root => bail!("dpkg-deb is not installed: no Debian package to try"),
+        false => println!("dpkg-deb is not installed: no Debian package"),
     }
     let words: Vec<&str> = files.iter().map(String::as_str).collect();
     let sums = output(Command::new("sha256sum").args(&words).current_dir(&dist))?;

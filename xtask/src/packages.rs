@@ -57,7 +57,7 @@ pub const PROJECTS: &[Need] = &[
 /// The LLVM versions for which there is a plugin, the preferred one first.
 pub const LLVM_VERSIONS: [u32; 2] = [22, 19];
 
-fn is_there(program: &str) -> bool {
+fn is_installed(program: &str) -> bool {
     if program.starts_with('/') {
         return Path::new(program).exists();
     }
@@ -67,12 +67,12 @@ fn is_there(program: &str) -> bool {
 
 /// Returns true if the compiler and the headers of an LLVM version are installed.
 pub fn has_llvm(version: u32) -> bool {
-    is_there(&format!("clang-{version}")) && is_there(&format!("llvm-config-{version}"))
+    is_installed(&format!("clang-{version}")) && is_installed(&format!("llvm-config-{version}"))
 }
 
 /// Installs what is missing.
 pub fn need(needs: &[Need]) -> Result<()> {
-    let missing: Vec<&str> = needs.iter().filter(|need| !is_there(need.program)).map(|need| need.package).collect();
+    let missing: Vec<&str> = needs.iter().filter(|need| !is_installed(need.program)).map(|need| need.package).collect();
     if missing.is_empty() { Ok(()) } else { install(&missing) }
 }
 
@@ -95,7 +95,7 @@ pub fn need_llvm() -> Result<Vec<u32>> {
 fn install(packages: &[&str]) -> Result<()> {
     let names = packages.join(" ");
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0");
-    if !is_root || !is_there("apt-get") {
+    if !is_root || !is_installed("apt-get") {
         bail!("missing: {names}; run `sudo apt-get install {names}`, then this again");
     }
     eprintln!("installing {names}");

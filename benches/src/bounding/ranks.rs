@@ -60,7 +60,7 @@ pub fn show(programs: &Programs, effort: Effort) -> Result<()> {
         "Schedules until the first failure: by strict priorities, with all orders of any 2 threads (thread-bound), and with"
     );
     println!(
-        "all orders in which threads go on when another ends or waits (variable-bound); at most {runs}, or 30 s\n"
+        "all orders in which threads continue when another ends or waits (variable-bound); at most {runs}, or 30 s\n"
     );
     println!(
         "{:<15} {:>5} {:>8} {:>10} {:>13} {:>10} {:>15} {:>11} {:>10}",

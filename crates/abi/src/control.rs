@@ -1,9 +1,9 @@
 //! The memory that the controller and one fork server share.
 //!
-//! The region is one memory file. It starts with a [`Header`]; the four areas that follow are at fixed offsets. The
-//! controller fills [`Slot`]s with plans, tells the server how many by its request pipe, and reads the results when
-//! the server answers. Executions run one after the other, each appending to the log and stack areas, so the areas
-//! need no headers of their own: a slot says where its part starts.
+//! The region is one memory file. It starts with a [`Header`]; the four areas that follow are at fixed offsets. The controller
+//! fills [`Slot`]s with plans, sends their number through the request pipe, and reads the results when the server answers.
+//! Executions run one after the other, each appending to the log and stack areas, so the areas need no headers of their own: a
+//! slot says where its part starts.
 
 mod codes;
 
@@ -11,13 +11,13 @@ pub use codes::*;
 
 use crate::Switch;
 
-/// File descriptor on which the server waits for requests (one little-endian `u32`: slots to run).
+/// File descriptor on which the server waits for requests (one little-endian `u32`: number of slots to run).
 pub const REQUEST_FD: i32 = 198;
-/// File descriptor on which the server answers (one `u32`: slots that were run).
+/// File descriptor on which the server answers (one `u32`: number of slots run).
 pub const ANSWER_FD: i32 = 199;
 /// File descriptor of the memory file.
 pub const REGION_FD: i32 = 197;
-/// Environment variable with the command that is started when the program listens.
+/// Environment variable with the command to start when the program listens.
 pub const CLIENT_VARIABLE: &str = "RACEHUNTER_CLIENT";
 /// Environment variable that tells the runtime to become a fork server; its value is the format version.
 pub const SERVER_VARIABLE: &str = "RACEHUNTER_SERVER";
@@ -25,20 +25,20 @@ pub const SERVER_VARIABLE: &str = "RACEHUNTER_SERVER";
 /// First word of the region.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"RcHuntr1");
 
-/// Plans per request, at most.
+/// Maximum number of plans per request.
 pub const SLOTS: usize = 256;
-/// Threads that one execution can create.
+/// Maximum number of threads of one execution.
 pub const MAX_THREADS: usize = 4096;
-/// Longest message of an assertion.
+/// Maximum length of an assertion message.
 pub const MESSAGE: usize = 256;
 
 /// Offset of the slots.
 pub const SLOTS_OFFSET: usize = 4096;
 /// Offset of the table of [`Library`]s.
 pub const LIBRARIES_OFFSET: usize = SLOTS_OFFSET + 1024 * 1024;
-/// Entries of it, at most.
+/// Maximum number of its entries.
 pub const LIBRARIES: usize = 256;
-/// Longest path of a library, with the zero at its end.
+/// Maximum length of a library path, including the terminating zero.
 pub const LIBRARY_PATH: usize = 504;
 /// Offset of the forced switches of all plans.
 pub const SWITCHES_OFFSET: usize = LIBRARIES_OFFSET + LIBRARIES * size_of::<Library>();
@@ -46,11 +46,11 @@ pub const SWITCHES_OFFSET: usize = LIBRARIES_OFFSET + LIBRARIES * size_of::<Libr
 pub const SWITCHES: usize = 1 << 24;
 /// Offset of the site flags: one byte per instrumented instruction, see [`SITE_POINT`].
 pub const SITES_OFFSET: usize = SWITCHES_OFFSET + SWITCHES * size_of::<Switch>();
-/// Number of sites, at most.
+/// Maximum number of sites.
 pub const SITES: usize = 1 << 24;
 /// Offset of the sites that selective plans observe, an array of `u32`: numbers as in [`crate::Record::site`].
 pub const SELECTED_OFFSET: usize = SITES_OFFSET + SITES;
-/// Number of them, of all plans together.
+/// Number of them, for all plans together.
 pub const SELECTED: usize = 1 << 20;
 /// Offset of the call stacks, an array of `u64`.
 pub const STACKS_OFFSET: usize = SELECTED_OFFSET + SELECTED * 4;
@@ -65,22 +65,22 @@ pub const REGION_SIZE: usize = LOG_OFFSET + LOG_RECORDS * size_of::<crate::Recor
 
 /// Bit of a site's flag byte: the scheduler may switch before this access, and it is logged.
 pub const SITE_POINT: u8 = 1;
-/// Bit of a site's flag byte: it is a point even if the compiler has it as [`SITE_QUIET`].
+/// Bit of a site's flag byte: it is a point even if the compiler marked it [`SITE_QUIET`].
 pub const SITE_LOUD: u8 = 4;
-/// Bit of a site's flag byte, set by the compiler: code that is taken as a whole, as Rust's standard library is. What it does to
-/// memory and to what threads know of each other counts; no thread is preempted there.
+/// Bit of a site's flag byte, set by the compiler: library code that is not itself under test, such as Rust's standard library.
+/// Its accesses and synchronisation count, but no thread is preempted there.
 pub const SITE_QUIET: u8 = 8;
-/// Bit of a site's flag byte, set by the compiler: a region begins here, a run of accesses that are skipped together.
+/// Bit of a site's flag byte, set by the compiler: a region, a run of accesses that are skipped together, begins here.
 pub const SITE_HEAD: u8 = 0x20;
-/// Bit of the flag byte of a region's first site: its accesses are only counted, not checked. Instrumented
-/// code tests it as the sign of the byte.
+/// Bit of the flag byte of a region's first site: its accesses are counted but not checked. Instrumented code tests it as the
+/// sign of the byte.
 pub const SITE_CLEAR: u8 = 0x80;
 
-/// Bit of [`Header::shared`]: executions change files for all to see, and not in a view of their own.
+/// Bit of [`Header::shared`]: executions change the real files, rather than their own view of them.
 pub const SHARED_FILES: u32 = 1;
-/// Bit of [`Header::shared`]: executions bind ports of the machine, and not their own.
+/// Bit of [`Header::shared`]: executions bind ports of the machine, rather than of their own network.
 pub const SHARED_NETWORK: u32 = 2;
-/// Bit of [`Header::shared`]: what executions print is compared, so that printing is a scheduling point.
+/// Bit of [`Header::shared`]: the output of executions is compared, so printing is a scheduling point.
 pub const CHECKED_OUTPUT: u32 = 4;
 
 /// The first page of the region.
@@ -91,53 +91,53 @@ pub struct Header {
     pub magic: u64,
     /// [`crate::FORMAT_VERSION`] of the controller.
     pub version: u32,
-    /// The same of the runtime; 0 until the server is ready.
+    /// [`crate::FORMAT_VERSION`] of the runtime; 0 until the server is ready.
     pub runtime_version: u32,
     /// Load address of the executable.
     pub executable: u64,
     /// Number of instrumented instructions ([`SITE_POINT`] flags) in all modules.
     pub sites: u32,
-    /// Changed by the controller when the site flags changed; the server copies them before the next execution.
+    /// Incremented by the controller when the site flags change; the server copies them before the next execution.
     pub sites_epoch: u32,
-    /// Threads to keep ready before forking.
+    /// Number of threads to keep ready before forking.
     pub pool: u32,
-    /// 1 when the program calls the in-process loop of `racehunter.h`; set by the runtime.
+    /// 1 if the program calls the in-process loop of `racehunter.h`; set by the runtime.
     pub loops: u32,
-    /// Preparatory iterations of an in-process loop, set by the controller.
+    /// Number of preparatory iterations of an in-process loop, set by the controller.
     pub preparatory: u32,
-    /// Process id of the running execution, 0 when there is none.
+    /// Process id of the running execution, 0 for none.
     pub child: u32,
-    /// Index of the slot that runs.
+    /// Index of the running slot.
     pub running: u32,
-    /// Slots of the request that was not answered yet, 0 when there is none.
+    /// Number of slots of the unanswered request, 0 for none.
     pub requested: u32,
-    /// The next slot of it to run.
+    /// The next slot of the request to run.
     pub next: u32,
-    /// Set by the runtime when it cannot work; a code of [`Trouble`].
+    /// Set by the runtime if it cannot work; a [`Trouble`] code.
     pub trouble: u32,
-    /// Records used in the log so far in this request.
+    /// Number of log records used in this request.
     pub log_used: u64,
-    /// Words used in the stack area so far. Offset 0 is never used, so that 0 can mean "no stack".
+    /// Number of words used in the stack area. Offset 0 is never used, so that 0 can mean "no stack".
     pub stack_used: u64,
-    /// Entries of the table of [`Library`]s that are in use.
+    /// Number of [`Library`] entries in use.
     pub libraries: u32,
-    /// What threads of the program are, one of the `BACKEND_` constants; set by the controller.
+    /// How threads of the program are implemented, one of the `BACKEND_` constants; set by the controller.
     pub backend: u32,
     /// First address of the detector's shadow memory, set by the runtime.
     pub shadow: u64,
-    /// Bytes of it.
+    /// Size of the shadow memory in bytes.
     pub shadow_size: u64,
-    /// What executions have in common with everything else, [`SHARED_FILES`] and [`SHARED_NETWORK`], and [`CHECKED_OUTPUT`]; set by
+    /// What executions share with the rest of the system, [`SHARED_FILES`] and [`SHARED_NETWORK`], and [`CHECKED_OUTPUT`]; set by
     /// the controller.
     pub shared: u32,
-    /// 1: executions leave the namespaces of the server as soon as they begin, since one could not later; set by the runtime.
+    /// 1: executions leave the namespaces of the server as soon as they begin, because they could not later; set by the runtime.
     pub leaves_early: u32,
-    /// Number + 1 of the slot whose execution has created its first thread; set by the runtime. What comes before is the start
-    /// of the program, which has limits of its own.
+    /// Number + 1 of the slot whose execution has created its first thread; set by the runtime. Before that the program is
+    /// starting, which has its own limits.
     pub begun: u32,
 }
 
-/// An instrumented library that an execution has loaded after the server was started.
+/// An instrumented library that an execution loaded after the server was started.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Library {
@@ -147,7 +147,7 @@ pub struct Library {
     pub path: [u8; LIBRARY_PATH],
 }
 
-/// Reasons for which a runtime gives up before the first execution.
+/// Why a runtime gives up before the first execution.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
@@ -173,52 +173,52 @@ pub struct Slot {
     pub switch_count: u32,
     /// First event for which the tail strategy decides. Before it every decision is in the plan.
     pub tail_from: u64,
-    /// First event whose plain accesses are points and logged. Before it they are only counted, since no analysis asks for them.
+    /// First event whose plain accesses are points and logged. Before it they are only counted, since no analysis needs them.
     pub log_from: u64,
     /// One of the `TAIL_` constants.
     pub tail: u32,
     /// One of the `OBSERVE_` constants.
     pub observe: u32,
-    /// Seed of the strategy's choices.
+    /// Seed of the strategy's random choices.
     pub seed: u64,
-    /// Parameters of `TAIL_PCT`: choices that an execution has, and changes of priority + 1. Those of
-    /// `TAIL_PCT_VARIABLES`: accesses of the tracked variables, and the same.
+    /// For `TAIL_PCT`: number of choices in an execution, and number of priority changes + 1. For `TAIL_PCT_VARIABLES`: number of
+    /// accesses of the tracked variables, and the same.
     pub length: u64,
     /// See `length`.
     pub depth: u32,
-    /// Threads, `main` included, with which the execution is stopped when there shall be another one.
+    /// Maximum number of threads, including `main`; creating another stops the execution.
     pub max_threads: u32,
     /// The variables of `TAIL_PCT_VARIABLES` and `TAIL_UNIFORM`.
     pub tracked: [Tracked; MOST_TRACKED],
-    /// For `TAIL_UNIFORM`: threads, by [`crate::path_of`], and the accesses of the variables that they and the threads that
-    /// they create make. The first path that is 0 ends them.
+    /// For `TAIL_UNIFORM`: threads, by [`crate::path_of`], and how often each of them and its descendants access the variables,
+    /// up to the first path that is 0.
     pub weights: [Weight; MOST_WEIGHTS],
-    /// For `TAIL_GUIDED`: reads and the writes that they should see. The first reader that is 0 ends them.
+    /// For `TAIL_GUIDED`: reads and the writes that they should see, up to the first reader that is 0.
     pub constraints: [ReadConstraint; MOST_CONSTRAINTS],
     /// With `FLAG_SELECTIVE`: the first site that the plan observes, an index into the area of selected sites.
     pub selected: u32,
-    /// How many there are.
+    /// Number of selected sites.
     pub selected_count: u32,
-    /// For `TAIL_ORDER`: how many priorities have changed so far, and those of which threads.
+    /// For `TAIL_ORDER`: number of priority changes so far, and their threads.
     pub changed_count: u32,
     /// See `changed_count`.
     pub changed: [u32; MOST_CHANGED],
     /// Not used; zero. A plan has no padding, so that it can be compared byte by byte.
     pub reserved: u32,
-    /// Events in a row after which a thread must give way, 0 = never.
+    /// Number of consecutive events after which a thread must give way, 0 = never.
     pub fair_limit: u64,
-    /// Events after which the execution is stopped, 0 = never.
+    /// Number of events after which the execution is stopped, 0 = never.
     pub max_events: u64,
     /// Memory whose accesses, allocation and locks are logged with stacks: first address, 0 = none.
     pub watch: u64,
-    /// Number of bytes of it.
+    /// Number of bytes of watched memory.
     pub watch_size: u64,
-    /// Take a snapshot before this event and run the next `snapshot_slots` slots from it; 0 = none. This slot's own
-    /// execution ends there.
+    /// Take a snapshot before this event and run the next `snapshot_slots` slots from it; 0 = none. This slot's own execution
+    /// ends there.
     pub snapshot_at: u64,
-    /// For how long a thread is held, at most: events of others, or nanoseconds with `FLAG_FREE`.
+    /// Maximum time for which a thread is held: in events of others, or in nanoseconds with `FLAG_FREE`.
     pub patience: u64,
-    /// One of this many accesses, on average, is drawn to hold a thread at, by `seed`; 0 = none.
+    /// Hold a thread at one in this many accesses, on average, drawn by `seed`; 0 = none.
     pub sample: u64,
     /// Accesses to hold a thread at, until another one is about to make a conflicting one; see [`Hold`].
     pub holds: [Hold; 2],
@@ -226,29 +226,29 @@ pub struct Slot {
     pub snapshot_slots: u32,
     /// Bits of `FLAG_`.
     pub flags: u32,
-    /// Which writing of a plan this is: part of the [`Slot::seal_of`] its result.
+    /// Identifies this version of the plan: part of the [`Slot::seal_of`] its result.
     pub nonce: u64,
 
-    // What comes before is the controller's, and stays as it wrote it; what follows is the result.
+    // The controller writes what comes before, and nothing changes it; what follows is the result.
     /// One of the `STATE_` constants: how far the slot got.
     pub state: u32,
     /// One of the `OUTCOME_` constants.
     pub outcome: u32,
-    /// Wait status of the process, as `waitpid` gives it. Not set inside an in-process loop.
+    /// Wait status of the process, from `waitpid`. Not set inside an in-process loop.
     pub status: i32,
     /// Signal number of a crash.
     pub signal: u32,
     /// Address that faulted.
     pub fault: u64,
-    /// Events that happened.
+    /// Number of events.
     pub events: u64,
-    /// Switches that were made.
+    /// Number of switches.
     pub switch_total: u64,
     /// First log record.
     pub log: u64,
     /// Number of log records.
     pub log_count: u64,
-    /// Threads that existed, `main` included.
+    /// Number of threads that existed, including `main`.
     pub threads: u32,
     /// Thread that was running at the end.
     pub current: u32,
@@ -260,13 +260,13 @@ pub struct Slot {
     pub diverged_at: u64,
     /// Number of data races seen, including those that were not logged because they repeat.
     pub races: u64,
-    /// With `FLAG_FREE`: time of the execution by the clock on the wall, in nanoseconds.
+    /// With `FLAG_FREE`: wall-clock time of the execution, in nanoseconds.
     pub elapsed: u64,
     /// Processor time of the execution in microseconds (user + system); 0 inside an in-process loop.
     pub cpu_us: u64,
-    /// Most memory that the process had, in KiB.
+    /// Peak memory of the process, in KiB.
     pub max_rss_kib: u64,
-    /// Where the output of the execution begins in the output file.
+    /// Where the output of the execution starts in the output file.
     pub output: u64,
     /// Text of a failed assertion, zero-terminated.
     pub message: [u8; MESSAGE],
@@ -274,20 +274,20 @@ pub struct Slot {
     pub file: [u8; MESSAGE],
     /// The [`Checksum`] of the log.
     pub checksum: u64,
-    /// What [`Slot::seal_of`] was when the runtime wrote the result.
+    /// The [`Slot::seal_of`] when the runtime wrote the result.
     pub seal: u64,
-    /// What [`Slot::end_seal_of`] was when the server noted how the process ended.
+    /// The [`Slot::end_seal_of`] when the server noted how the process ended.
     pub end_seal: u64,
 }
 
-/// Multiplier of all checksums: odd, with bits everywhere.
+/// Multiplier of all checksums: odd, with bits in all positions.
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Bytes of a plan, the part of a [`Slot`] that the controller writes.
+/// Size of a plan, the part of a [`Slot`] that the controller writes.
 pub const PLAN_BYTES: usize = core::mem::offset_of!(Slot, state);
 
 impl Slot {
-    /// A slot without a plan and without a result: all zero.
+    /// Creates a slot without a plan or a result: all zero.
     #[must_use]
     pub const fn empty() -> Self {
         const NO_CONSTRAINT: ReadConstraint =
@@ -349,8 +349,7 @@ impl Slot {
         }
     }
 
-    /// A number that the result has when it is as the runtime wrote it. A program that writes where it must not would have
-    /// to guess it.
+    /// Returns a checksum of the result. A program that overwrites the result would have to guess it.
     #[must_use]
     pub fn seal_of(&self) -> u64 {
         let numbers = [
@@ -375,7 +374,7 @@ impl Slot {
         numbers.iter().chain(&texts).fold(MIX, |sum, &number| mix(sum, number))
     }
 
-    /// The same for how the process ended.
+    /// Returns a checksum of how the process ended.
     #[must_use]
     pub fn end_seal_of(&self) -> u64 {
         [self.nonce, u64::from(self.status.cast_unsigned())].iter().fold(!MIX, |sum, &number| mix(sum, number))
@@ -386,12 +385,12 @@ const fn mix(sum: u64, number: u64) -> u64 {
     (sum.rotate_left(25) ^ number).wrapping_mul(MIX)
 }
 
-/// A running checksum of a log: what the runtime has logged, and what the controller finds.
+/// A running checksum of a log: the runtime computes it while logging, and the controller compares it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checksum(pub u64);
 
 impl Checksum {
-    /// One more record. Values are left out: what a write leaves is filled in later.
+    /// Adds a record. Values are left out, because they are filled in later.
     #[inline]
     #[must_use]
     pub fn with(self, record: &crate::Record) -> Self {
@@ -401,7 +400,7 @@ impl Checksum {
         let small = u64::from(record.thread.0) | u64::from(record.stack) << 32;
         let bytes = [record.kind as u8, record.size, record.detail, record.reserved];
         let last = u64::from(record.site) | u64::from(u32::from_le_bytes(bytes)) << 32;
-        // Independent of each other, so that they take little time.
+        // The products are independent of each other, so the processor computes them in parallel.
         let sum = record.index.0.wrapping_mul(MIX)
             ^ record.code.0.wrapping_mul(MIX.rotate_left(9))
             ^ record.object.wrapping_mul(MIX.rotate_left(21) | 1)
@@ -412,8 +411,8 @@ impl Checksum {
     }
 }
 
-/// Describes one access of an execution, so that it can be met again in another one: which instruction, by which thread,
-/// called from where, and its number among those.
+/// Describes one access of an execution, so that another execution can recognise it: the instruction, the thread, the callers,
+/// and its number among the accesses that match.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hold {
@@ -421,11 +420,11 @@ pub struct Hold {
     pub code: u64,
     /// [`crate::path_of`] the thread, 0 for any.
     pub path: u64,
-    /// How many of the innermost callers are compared, and [`crate::callers_hash`] of them.
+    /// Number of innermost callers that are compared, and [`crate::callers_hash`] of them.
     pub depth: u64,
     /// See `depth`.
     pub callers: u64,
-    /// Which one of the thread's accesses that fit, from 1.
+    /// The number of the access among those of the thread that match, from 1.
     pub nth: u64,
 }
 
@@ -438,54 +437,54 @@ impl Hold {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tracked {
-    /// What [`crate::Record::variable`] is.
+    /// As in [`crate::Record::variable`].
     pub object: u64,
-    /// Or all blocks that were allocated by the call here (code address as in [`crate::Record::code`]).
+    /// Or all blocks allocated by the call here (code address as in [`crate::Record::code`]).
     pub allocated_at: u64,
 }
 
-/// How many accesses of the tracked variables a thread has.
+/// Number of accesses of the tracked variables by a thread.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Weight {
     /// [`crate::path_of`] the thread.
     pub path: u64,
-    /// Its accesses, and those of the threads that it creates.
+    /// Accesses by it and its descendants.
     pub accesses: u64,
 }
 
-/// A read, and the write that it should see. Code addresses are as in [`crate::Record::code`]; a *gate* is where the outermost
-/// critical section around an access begins, or the access.
+/// A read, and the write that it should see. Code addresses are as in [`crate::Record::code`]; a *gate* is the start of the
+/// outermost critical section around an access, or the access itself.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadConstraint {
     /// [`crate::path_of`] the thread that reads.
     pub reader: u64,
-    /// Where it reads, and the gate.
+    /// The place of the read, and its gate.
     pub read: [u64; 2],
     /// The memory, 0 for any.
     pub object: u64,
-    /// How often it does so before.
+    /// Number of earlier executions of this read to skip.
     pub skip: u64,
-    /// Where the write is; 0: before all writes of others.
+    /// The place of the write; 0: before all writes of other threads.
     pub write: u64,
-    /// Other writes of the same memory, and their gates; the first 0 ends them.
+    /// Other writes to the same memory, and their gates, up to the first 0.
     pub rivals: [[u64; 2]; MOST_RIVALS],
 }
 
-/// ReadConstraints, at most.
+/// Maximum number of read constraints.
 pub const MOST_CONSTRAINTS: usize = 3;
-/// Writes that can spoil a constraint, at most.
+/// Maximum number of writes that can violate a constraint.
 pub const MOST_RIVALS: usize = 4;
-/// Threads that have a [`Weight`], at most.
+/// Maximum number of threads with a [`Weight`].
 pub const MOST_WEIGHTS: usize = 64;
-/// Variables that are tracked at once, at most.
+/// Maximum number of variables tracked at once.
 pub const MOST_TRACKED: usize = 4;
-/// Changes of a priority order, at most.
+/// Maximum number of changes of a priority order.
 pub const MOST_CHANGED: usize = 6;
 
 const _: () = assert!(SLOTS * size_of::<Slot>() <= LIBRARIES_OFFSET - SLOTS_OFFSET);
-/// The words of a plan, added up: it has no padding.
+/// A plan has no padding: its size is the sum of its words.
 const _: () = assert!(
     PLAN_BYTES
         == 10 * size_of::<u32>()

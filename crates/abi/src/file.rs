@@ -1,11 +1,11 @@
-//! What a thread does with a file descriptor, in one word of a [`crate::Record`].
+//! An operation on a file descriptor, in one word of a [`crate::Record`].
 
 use crate::record::byte_enum;
 
 byte_enum! {
-    /// What a file descriptor leads to.
+    /// The kind of file behind a descriptor.
     FileKind {
-        /// Something without a name here.
+        /// Anything not listed here.
         #[default] Other = 0,
         /// A pipe or FIFO.
         Pipe = 1,
@@ -25,7 +25,7 @@ byte_enum! {
 }
 
 byte_enum! {
-    /// What is done with it.
+    /// The operation on it.
     FileOperation {
         /// Nothing.
         #[default] None = 0,
@@ -33,25 +33,25 @@ byte_enum! {
         Read = 1,
         /// Output.
         Write = 2,
-        /// A connection is taken from a listening socket.
+        /// Accepts a connection from a listening socket.
         Accept = 3,
-        /// A connection is made.
+        /// Makes a connection.
         Connect = 4,
-        /// The descriptor is closed.
+        /// Closes the descriptor.
         Close = 5,
-        /// One direction of a socket is ended.
+        /// Shuts down one direction of a socket.
         Shutdown = 6,
-        /// One of several descriptors is waited for.
+        /// Waits for one of several descriptors.
         Poll = 7,
-        /// A file is locked.
+        /// Locks a file.
         Lock = 8,
-        /// A lock of a file is given back.
+        /// Unlocks a file.
         Unlock = 9,
-        /// A FIFO is opened, which waits until its other end is open too.
+        /// Opens a FIFO, which waits until its other end is open too.
         Open = 10,
-        /// A child process is waited for.
+        /// Waits for a child process.
         Child = 11,
-        /// A set of descriptors gets or loses a member.
+        /// Adds or removes a member of a descriptor set.
         Change = 12,
     }
 }
@@ -61,24 +61,24 @@ byte_enum! {
 pub struct File {
     /// The file descriptor; the first of them for [`FileKind::Several`].
     pub descriptor: i32,
-    /// What it leads to.
+    /// The kind of file.
     pub kind: FileKind,
-    /// What is done with it.
+    /// The operation.
     pub operation: FileOperation,
 }
 
-/// Above every address of a program, so that the word can stand among addresses.
+/// Above every address of a program, so that the word cannot be mistaken for one.
 const KIND_SHIFT: u32 = 40;
 const OPERATION_SHIFT: u32 = 48;
 
 impl File {
-    /// As one word. Never 0, and never the address of anything.
+    /// Packs it into one word, which is never 0 and never an address.
     #[must_use]
     pub const fn pack(self) -> u64 {
         self.descriptor as u32 as u64 | (self.kind as u64) << KIND_SHIFT | (self.operation as u64) << OPERATION_SHIFT
     }
 
-    /// From one word, if it is one of these.
+    /// Unpacks a word, if it is a packed file.
     #[must_use]
     pub const fn unpack(word: u64) -> Option<Self> {
         let kind = FileKind::from_byte((word >> KIND_SHIFT) as u8);
@@ -92,18 +92,18 @@ impl File {
     }
 }
 
-/// Nothing can be mapped here: the first 64 KiB of the address space are left out by the kernel.
+/// Nothing can be mapped here: the kernel leaves out the first 64 KiB of the address space.
 const FIRST_CELL: u64 = 0x8000;
 const CELLS: u64 = 4096;
 
-/// Where the use of a file descriptor counts as a read of memory, and its end as a write: an address of its own that is never
-/// mapped. Only the first few thousand descriptors have one.
+/// Returns the cell of a descriptor: an address that is never mapped. Using the descriptor counts as a read of it, and
+/// closing as a write. Only the first few thousand descriptors have one.
 #[must_use]
 pub const fn descriptor_cell(descriptor: i32) -> Option<u64> {
     if descriptor >= 0 && (descriptor as u64) < CELLS { Some(FIRST_CELL + 8 * descriptor as u64) } else { None }
 }
 
-/// The file descriptor whose cell is at this address.
+/// Returns the file descriptor whose cell is at this address.
 #[must_use]
 pub const fn descriptor_at(address: u64) -> Option<i32> {
     let offset = address.wrapping_sub(FIRST_CELL);
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_packed_file_comes_back() {
+    fn packing_and_unpacking_a_file_are_inverse() {
         for descriptor in [0, 3, 1023, -1, i32::MAX] {
             let file = File { descriptor, kind: FileKind::Several, operation: FileOperation::Poll };
             assert_eq!(File::unpack(file.pack()), Some(file));
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptors_have_cells_of_their_own() {
+    fn each_descriptor_has_its_own_cell() {
         for descriptor in [0, 3, 4095] {
             let cell = descriptor_cell(descriptor).unwrap();
             assert_eq!(descriptor_at(cell), Some(descriptor));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_no_files() {
+    fn addresses_are_not_packed_files() {
         for word in [0, 7, 0x7fff_ffff_f000, 0x5555_5555_4000, u64::MAX] {
             assert_eq!(File::unpack(word), None);
         }

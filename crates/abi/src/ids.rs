@@ -1,4 +1,4 @@
-//! What the numbers of an execution are: one type for each meaning, on both sides of the region.
+//! Types for the numbers of an execution: one for each meaning, on both sides of the region.
 
 use core::fmt;
 use core::num::TryFromIntError;
@@ -19,7 +19,7 @@ macro_rules! number {
     };
 }
 
-/// Numbers of 64 bits are stored as they are.
+/// 64-bit numbers are stored unchanged.
 macro_rules! wide {
     ($($name:ident),*) => {$(
         impl From<$name> for u64 {
@@ -30,7 +30,7 @@ macro_rules! wide {
     )*};
 }
 
-/// Numbers of 32 bits are stored as 64 bits, and checked when they are read.
+/// 32-bit numbers are stored as 64 bits, and checked when read.
 macro_rules! narrow {
     ($($name:ident),*) => {$(
         impl From<$name> for u64 {
@@ -56,18 +56,18 @@ number! {
 }
 
 number! {
-    /// A thread by its place in the family tree, which no schedule changes. See [`crate::path_of`].
+    /// A thread by its place in the family tree, which is the same in all schedules. See [`crate::path_of`].
     ThreadPath(u64)
 }
 
 number! {
-    /// The number of an event in its execution, from 1. Entries of a log that are not operations have the number of the event
-    /// that comes next, or at which they were noticed; entries from before the first event have 0.
+    /// The number of an event in its execution, from 1. Log entries that are not operations have the number of the next
+    /// event, or of the event at which they were noticed; entries before the first event have 0.
     EventNumber(u64)
 }
 
 number! {
-    /// Where in the code: a return address, relative to the load address inside of the executable. 0 when not known.
+    /// A place in the code: a return address, relative to the load address inside the executable. 0 if unknown.
     CodeAddress(u64)
 }
 
@@ -88,7 +88,7 @@ impl ThreadId {
     /// The main thread.
     pub const MAIN: Self = Self(0);
 
-    /// As an index into an array with an entry for each thread.
+    /// Returns the index into an array with an entry for each thread.
     #[must_use]
     #[inline]
     pub const fn index(self) -> usize {
@@ -113,13 +113,13 @@ impl EventNumber {
     /// After the last event of any execution.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// How many events later it comes than another one; 0 if it comes before.
+    /// Returns how many events it comes after another one; 0 if it comes before.
     #[must_use]
     pub const fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// The event that comes next.
+    /// Returns the next event.
     #[must_use]
     #[inline]
     pub const fn next(self) -> Self {
@@ -127,7 +127,7 @@ impl EventNumber {
     }
 }
 
-/// The event that comes this many events later.
+/// The event this many events later.
 impl Add<u64> for EventNumber {
     type Output = Self;
 
@@ -148,10 +148,10 @@ impl Sub for EventNumber {
 }
 
 impl CodeAddress {
-    /// Not known.
+    /// An unknown place.
     pub const UNKNOWN: Self = Self(0);
 
-    /// Whether the place is known.
+    /// Returns whether the place is known.
     #[must_use]
     #[inline]
     pub const fn is_known(self) -> bool {
@@ -160,7 +160,7 @@ impl CodeAddress {
 }
 
 impl SiteId {
-    /// As site flags and records number sites: from 1, because 0 stands for no site.
+    /// Returns the number used in site flags and records: from 1, because 0 means no site.
     #[must_use]
     pub const fn logged(self) -> u32 {
         self.0 + 1

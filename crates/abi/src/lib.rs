@@ -53,25 +53,25 @@ pub use unmodelled::{
 /// Version of everything in this crate. The controller refuses a target that was built with another one.
 pub const FORMAT_VERSION: u32 = 13;
 
-/// The identity of a thread that does not depend on the schedule: that of its parent and its number among its siblings,
-/// from 1. `main` has 1.
+/// Returns the identity of a thread, which does not depend on the schedule: a hash of its parent's identity and its
+/// number among its siblings, from 1. `main` has 1.
 #[must_use]
 pub const fn path_of(parent: u64, sibling: u32) -> u64 {
-    // The upper half: `main` is 1, and so is its first child among its siblings.
+    // The upper half, because `main` is 1, and so is its first child among its siblings.
     let mixed = (parent ^ ((sibling as u64) << 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed ^ (mixed >> 29)) | 1
 }
 
-/// The identity of a thread that the program itself has numbered, by `racehunter_thread_id`. It takes the place of
+/// Returns the identity of a thread that the program itself has numbered, by `racehunter_thread_id`. It replaces
 /// [`path_of`] the thread, also for the threads that it creates from then on.
 #[must_use]
 pub const fn path_of_id(id: u64) -> u64 {
-    // Far from what families give: there the lower half of what is mixed is a path, which is odd.
+    // Cannot collide with family paths: there the lower half of the mixed value is a path, which is odd.
     let mixed = (id.rotate_left(17) ^ 0xD1B5_4A32_D192_ED02).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed ^ (mixed >> 31)) | 1
 }
 
-/// What stands for the innermost callers of an access, the innermost first, when it is looked for in another execution.
+/// Returns a hash of the innermost callers of an access, the innermost first, for recognising it in another execution.
 #[must_use]
 pub fn callers_hash(callers: impl Iterator<Item = u64>) -> u64 {
     callers.fold(0x51_7CC1_B727_220A, |hash: u64, caller| {
@@ -92,7 +92,7 @@ pub struct Switch {
     pub to: ThreadId,
     /// The thread that was running when the decision was made. A plan that finds another one has diverged.
     pub from: ThreadId,
-    /// Where `from` stood (see [`Record::code`]), if that is known. Another place means divergence.
+    /// Where `from` was (see [`Record::code`]), if known. Another place means divergence.
     pub code: CodeAddress,
 }
 
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_threads_of_a_family_have_the_same_path() {
+    fn paths_of_a_family_are_unique() {
         extern crate std;
         let mut paths = std::collections::HashSet::from([MAIN_PATH]);
         for child in 1..=40 {

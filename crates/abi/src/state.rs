@@ -1,7 +1,7 @@
-//! State that is not memory of the program: files, their names, the working directory.
+//! State outside the program's memory: files, their names, the working directory.
 
-/// What an event of [`crate::Kind::State`] touches, in one word: up to four cells. A cell stands for some state; which, the
-/// runtime knows. States that have a cell in common are taken for the same one.
+/// The state that an event of [`crate::Kind::State`] touches, in one word: up to four cells. The runtime assigns state to
+/// cells; states that share a cell count as the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Touched(u64);
 
@@ -9,10 +9,10 @@ const PARTS: u32 = 4;
 const CHANGES: u16 = 1 << 15;
 
 impl Touched {
-    /// Cells that there can be, from 1 on.
+    /// Maximum number of cells; they are numbered from 1.
     pub const CELLS: u16 = CHANGES - 1;
 
-    /// This and another cell, read or changed. False when there is no room for it.
+    /// Adds a cell that is read or changed. Returns false if there is no room.
     pub const fn add(&mut self, cell: u16, changes: bool) -> bool {
         let part = cell & Self::CELLS | if changes { CHANGES } else { 0 };
         let mut at = 0;
@@ -31,7 +31,7 @@ impl Touched {
         (self.0 >> (16 * at)) as u16
     }
 
-    /// The cells, and whether each is changed.
+    /// Returns the cells, and whether each is changed.
     pub fn parts(self) -> impl Iterator<Item = (u16, bool)> {
         (0..PARTS).map(move |at| self.part(at)).filter(|part| part & Self::CELLS != 0).map(|part| {
             let changes = part & CHANGES != 0;
@@ -39,26 +39,26 @@ impl Touched {
         })
     }
 
-    /// Whether any of them is changed.
+    /// Returns whether any of them is changed.
     #[must_use]
     pub fn changes(self) -> bool {
         self.parts().any(|(_, changes)| changes)
     }
 
-    /// As one word.
+    /// Packs them into one word.
     #[must_use]
     pub const fn pack(self) -> u64 {
         self.0
     }
 
-    /// From one word.
+    /// Unpacks a word.
     #[must_use]
     pub const fn unpack(word: u64) -> Self {
         Self(word)
     }
 }
 
-/// A number for the state of a cell that is the address of nothing, nor what a file leads to.
+/// Returns the object number of a cell, which is neither an address nor the object behind a descriptor.
 #[must_use]
 pub const fn state_object(cell: u16) -> u64 {
     1 << 62 | cell as u64
@@ -72,7 +72,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn cells_come_back_and_a_change_is_more_than_a_look() {
+    fn packed_cells_survive_and_a_change_overrides_a_read() {
         let mut touched = Touched::default();
         assert!(touched.add(7, false) && touched.add(Touched::CELLS, true) && touched.add(7, true));
         let parts: Vec<_> = Touched::unpack(touched.pack()).parts().collect();

@@ -1,41 +1,41 @@
-//! What programs reach and the runtime has no model of, by the numbers in the log.
+//! Features that programs use and the runtime does not model, by the numbers in the log.
 
-/// Where the numbers of functions without a model begin.
+/// The first number of unmodelled functions.
 pub const UNMODELLED_FUNCTION: u64 = 1 << 32;
 
-/// The place in [`UNMODELLED`] of what formats say that is not followed.
+/// Index in [`UNMODELLED`] of formats with parts that are not followed.
 pub const UNMODELLED_FORMAT: u64 = 16;
-/// The place in [`UNMODELLED`] of functions on streams in which a thread may be cancelled.
+/// Index in [`UNMODELLED`] of stream functions in which a thread may be cancelled.
 pub const UNMODELLED_CANCELLATION: u64 = 17;
 
-/// The place in [`UNMODELLED`] of memory that streams use and the program provides.
+/// Index in [`UNMODELLED`] of stream buffers that the program provides.
 pub const UNMODELLED_BUFFER: u64 = 21;
 
-/// The place in [`UNMODELLED`] of tests that end the program with success themselves.
+/// Index in [`UNMODELLED`] of tests that end the program with success themselves.
 pub const UNMODELLED_EXIT: u64 = 22;
 
-/// The place in [`UNMODELLED`] of signals that interrupt the C library.
+/// Index in [`UNMODELLED`] of signals that interrupt the C library.
 pub const UNMODELLED_REENTRY: u64 = 25;
 
-/// The place in [`UNMODELLED`] of a second thread that ends the program.
+/// Index in [`UNMODELLED`] of a second thread that ends the program.
 pub const UNMODELLED_SECOND_EXIT: u64 = 26;
 
-/// The place in [`UNMODELLED`] of locks that are held, or were never initialised, where no thread has taken them.
+/// Index in [`UNMODELLED`] of locks that are held, or were never initialised, although no thread has taken them.
 pub const UNMODELLED_COPY: u64 = 27;
 
-/// The place in [`UNMODELLED`] of mutexes with the protocol `PTHREAD_PRIO_PROTECT`.
+/// Index in [`UNMODELLED`] of mutexes with the protocol `PTHREAD_PRIO_PROTECT`.
 pub const UNMODELLED_CEILING: u64 = 28;
 
-/// The place in [`UNMODELLED`] of threads that release more often than the detector can count.
+/// Index in [`UNMODELLED`] of threads that release more often than the detector can count.
 pub const UNMODELLED_CLOCK: u64 = 32;
 
-/// The place in [`UNMODELLED`] of locks whose memory the program has written while a thread held them.
+/// Index in [`UNMODELLED`] of locks whose memory the program has written while a thread held them.
 pub const UNMODELLED_OVERWRITTEN: u64 = 33;
 
-/// The place in [`UNMODELLED`] of calls that failed after they had written something.
+/// Index in [`UNMODELLED`] of calls that failed after they had written something.
 pub const UNMODELLED_HALF: u64 = 34;
 
-/// Functions of the C library without a model.
+/// C library functions without a model.
 pub const UNMODELLED: [&str; 35] = [
     "aio_read",
     "aio_write",

@@ -1,30 +1,30 @@
-//! Which places in the code may access a variable, besides those that were seen to.
+//! Which sites may access a variable, besides those already observed to access it.
 
 use racehunter_explore::Tracked;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For each site, as records number them, the sites that may access the same memory: what a static analysis says.
+/// For each site, as numbered in records, the sites that a static analysis says may access the same memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aliases {
-    /// A byte that it may access.
+    /// Sites that may access the same byte.
     pub places: BTreeMap<u32, BTreeSet<u32>>,
-    /// Any part of a variable or block that it may access a part of.
+    /// Sites that may access any part of the same variable or heap block.
     pub objects: BTreeMap<u32, BTreeSet<u32>>,
 }
 
 impl Aliases {
-    /// The sites that may access a variable which these sites were seen to access. Those that were seen are among them, whatever
-    /// the analysis says.
+    /// Returns the sites that may access a variable, given the sites that were seen to access it. The result always contains the
+    /// seen sites, whatever the static analysis says.
     pub(crate) fn of(&self, variable: Tracked, seen: &BTreeSet<u32>) -> BTreeSet<u32> {
         let mut sites = seen.clone();
         match variable {
-            // All of them have accessed it, so who else does may access what each of them may.
+            // All seen sites access the same bytes, so another site must alias each of them.
             Tracked::At(_) => {
                 let mut known = seen.iter().filter_map(|site| self.places.get(site));
                 let first = known.next().cloned().unwrap_or_default();
                 sites.extend(known.fold(first, |common, more| &common & more));
             }
-            // They may have accessed different blocks.
+            // The seen sites may have accessed different blocks.
             Tracked::AllocatedAt(_) => sites.extend(seen.iter().filter_map(|site| self.objects.get(site)).flatten()),
         }
         sites
@@ -46,7 +46,7 @@ mod tests {
         let (one, blocks) = (Tracked::At(Address(64)), Tracked::AllocatedAt(CodeAddress(7)));
         assert_eq!(aliases.of(one, &set(&[1])), set(&[1, 2, 3, 5]));
         assert_eq!(aliases.of(one, &set(&[1, 2])), set(&[1, 2, 3]));
-        // What was seen counts, even if the analysis says otherwise or nothing.
+        // A seen site counts even if the analysis contradicts it or knows nothing about it.
         assert_eq!(aliases.of(one, &set(&[2, 5])), set(&[1, 2, 5]));
         assert_eq!(aliases.of(one, &set(&[2, 9])), set(&[1, 2, 3, 9]));
         assert_eq!(aliases.of(one, &set(&[9])), set(&[9]));

@@ -1,23 +1,23 @@
 //! Context bounding: all schedules with few switches.
 //!
-//! V. P. Rudenchik, P. S. Andrianov, V. S. Mutilin, "Bounding Thread Switches in Dynamic Analysis of Multithreaded
-//! Programs", Trudy ISP RAN 37(6), 2025; iterative and by preemptions as in M. Musuvathi, S. Qadeer, "Iterative
-//! context bounding for systematic testing of multithreaded programs", PLDI 2007.
+//! V. P. Rudenchik, P. S. Andrianov, V. S. Mutilin, "Bounding Thread Switches in Dynamic Analysis of Multithreaded Programs",
+//! Trudy ISP RAN 37(6), 2025; iterative and by preemptions as in M. Musuvathi, S. Qadeer, "Iterative context bounding for
+//! systematic testing of multithreaded programs", PLDI 2007.
 //!
-//! A target is a schedule prefix. Its execution repeats the prefix and goes on by the strategy; at every decision
-//! after the prefix, each thread that could have been chosen instead gives a new target. So each schedule is the
-//! execution of one target, and no set of visited schedules is needed. A target whose prefix costs more than the
-//! current bound waits for its stage. What can be left out without missing anything is in [`crate::reduction`].
+//! A target is a schedule prefix. Its execution repeats the prefix and then follows the strategy. At every decision after the
+//! prefix, each other thread that could have been chosen yields a new target. Each schedule is therefore the execution of exactly
+//! one target, and no set of visited schedules is needed. A target whose prefix costs more than the current bound waits for its
+//! stage. [`crate::reduction`] leaves out redundant schedules.
 //!
-//! A divided search: the schedules without a preemption are common to all parts. Where a schedule has its first one, its
-//! past and the thread that goes on say whose it is, with everything behind it.
+//! In a divided search, all parts run the schedules without a preemption. At the first preemption of a schedule, a hash of its
+//! past and of the thread that continues decides which part runs it and everything that begins with it.
 
 mod dynamic;
 mod words;
 
 pub use words::UnknownWord;
 
-use crate::reduction::Way;
+use crate::reduction::Traversal;
 use crate::trie::{Last, PrefixId, ROOT, Trie};
 use crate::visited::Visited;
 use crate::wakeups::Wakeups;
@@ -31,28 +31,28 @@ use racehunter_log::{EventNumber, ThreadId};
 /// What the bound counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum BoundKind {
-    /// Switches away from a thread that could have gone on.
+    /// Switches away from a thread that could have continued.
     #[default]
     Preemptions,
     /// Switches of any kind.
     Switches,
 }
 
-/// How schedules are found that show nothing new.
+/// How redundant schedules are recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
-    /// What lies behind a moment that was reached before is known. See [`crate::reduction`].
+    /// Do not explore a state again that was reached before. See [`crate::reduction`].
     Caching,
-    /// Only what an execution shows to matter is tried the other way round. See [`crate::races`].
+    /// Branch only where an execution shows that the order matters. See [`crate::races`].
     Dynamic,
 }
 
-/// Who runs where the target leaves it open.
+/// Which thread runs where the target does not say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Strategy {
     /// Any thread. The execution itself may then exceed the bound.
     Random,
-    /// The same thread as long as it can.
+    /// The same thread for as long as possible.
     #[default]
     MinSwitches,
     /// The same thread, but not for more than this many events in a row.
@@ -60,13 +60,13 @@ pub enum Strategy {
 }
 
 impl Strategy {
-    /// Events in a row after which a thread must give way.
+    /// Returns the number of consecutive events after which a thread must give way.
     pub(crate) fn fair_limit(self) -> Option<u64> {
         Some(if let Self::Fair(limit) = self { limit } else { TURN })
     }
 }
 
-/// The analysis. See the documentation of the module.
+/// The analysis. See the module documentation.
 pub struct ContextBound {
     kind: BoundKind,
     strategy: Strategy,
@@ -75,28 +75,28 @@ pub struct ContextBound {
     first_bound: u32,
     last_bound: u32,
     part: Part,
-    /// Schedules that show nothing new are to be left out.
+    /// How redundant schedules are left out, if at all.
     reduction: Option<Reduction>,
-    /// Where the search has been, while it leaves something out.
+    /// The visited states, while caching is on.
     visited: Option<Visited>,
-    /// What was tried where, while only what matters is tried.
+    /// The threads tried at each decision, for dynamic reduction.
     tried: Tried,
     bound: u32,
     trie: Trie,
     /// Targets of later stages, by their cost.
     later: Vec<Vec<PrefixId>>,
-    /// Targets in which a thread goes on that had to give way for others to have a turn. They come last: most such
-    /// threads wait for something, and would for ever.
+    /// Targets that continue a thread which had to give way to the others. They run last, because most such threads wait for
+    /// something and would spin for ever.
     postponed: Vec<PrefixId>,
-    /// What was seen on the way.
+    /// What was seen so far that limits the guarantee.
     seen: Seen,
-    /// A loop was seen to wait for another thread. That is known from its accesses, all of which are needed then.
+    /// Some loop was seen to wait for another thread. Recognising such loops requires logs of all accesses.
     spins: bool,
-    /// It has to start again.
+    /// The search has to start again.
     again: bool,
-    /// Executions of this stage, and the share of the stage that they are, by estimate.
+    /// Executions of this stage, and the estimated share of the stage that they cover.
     done: (u64, f64),
-    /// Targets that were left out since they show nothing new.
+    /// Number of redundant targets left out.
     left_out: u64,
 }
 
@@ -105,16 +105,15 @@ pub struct ContextBound {
 struct Seen {
     /// Some schedule costs more than the last bound.
     cut_off: bool,
-    /// There are more targets than can be numbered; some were dropped.
+    /// Targets were dropped because there are more than can be numbered.
     dropped: bool,
-    /// Some choice was counted although it was no switch: one that ignores a yield or lets time pass, or a spurious
-    /// wake-up.
+    /// Some choice costs something although it is not a switch: it ignores a yield, lets time pass, or is a spurious wake-up.
     unfair: bool,
     spurious: bool,
 }
 
 impl ContextBound {
-    /// Bounds 0, 1, 2, ... up to `last_bound`, each finished before the next.
+    /// Explores the bounds 0, 1, 2, ... up to `last_bound`, finishing each before the next.
     #[must_use]
     pub fn iterative(last_bound: u32, kind: BoundKind, strategy: Strategy, seed: u64) -> Self {
         Self {
@@ -139,20 +138,20 @@ impl ContextBound {
         }
     }
 
-    /// Leaves out schedules that differ from others only in the order of operations that have nothing to do with each
-    /// other. For executors that log every access to memory that threads share.
+    /// Leaves out schedules that differ from others only in the order of independent operations. Requires an executor that logs
+    /// every access to shared memory.
     #[must_use]
     pub fn reduced(self, reduction: Option<Reduction>) -> Self {
         Self { reduction, ..self }
     }
 
-    /// The bounds up to this one in one stage: the form that the 2025 paper has.
+    /// Explores all bounds up to this one in one stage, as in the 2025 paper.
     #[must_use]
     pub fn starting_at(self, bound: u32) -> Self {
         Self { first_bound: bound, ..self }
     }
 
-    /// All schedules, in one stage.
+    /// Explores all schedules in one stage.
     #[must_use]
     pub fn unbounded(strategy: Strategy, seed: u64) -> Self {
         Self { first_bound: u32::MAX, ..Self::iterative(u32::MAX, BoundKind::Preemptions, strategy, seed) }
@@ -165,7 +164,7 @@ impl ContextBound {
         })
     }
 
-    /// A target now or later, as its cost says.
+    /// Queues a target for this stage or, if its cost exceeds the bound, for a later one.
     fn add(&mut self, target: PrefixId, now: &mut Vec<PrefixId>) {
         let cost = self.trie.last(target).cost;
         if cost <= self.bound {
@@ -179,50 +178,50 @@ impl ContextBound {
         self.later[stage].push(target);
     }
 
-    /// An execution of this stage is behind us, and with it this share.
+    /// Counts a finished execution of this stage and the share that it covers.
     fn finished(&mut self, share: f32) {
         self.done = (self.done.0 + 1, self.done.1 + f64::from(share));
     }
 
-    /// The way of an execution, where it is needed: to see what shows nothing new, and to divide the search.
-    fn way<'e>(&self, target: PrefixId, execution: &'e Execution) -> Option<Way<'e>> {
-        (self.visited.is_some() || !self.part.is_whole()).then(|| Way::new(execution, self.trie.early(target)))
+    /// Returns the traversal of an execution if it is needed: for reduction or for a divided search.
+    fn traversal<'e>(&self, target: PrefixId, execution: &'e Execution) -> Option<Traversal<'e>> {
+        (self.visited.is_some() || !self.part.is_whole()).then(|| Traversal::new(execution, self.trie.early(target)))
     }
 
-    /// Whether there is something new to explore at a moment.
-    fn is_new(&mut self, key: Option<u128>, way: Option<&Way<'_>>, cost: u32) -> bool {
-        let (Some(visited), Some(key), Some(way)) = (&mut self.visited, key, way) else { return true };
-        // Without a bound nothing is too expensive.
+    /// Returns whether the search has not yet explored this state.
+    fn is_new(&mut self, key: Option<u128>, traversal: Option<&Traversal<'_>>, cost: u32) -> bool {
+        let (Some(visited), Some(key), Some(traversal)) = (&mut self.visited, key, traversal) else { return true };
+        // Without a bound, costs do not matter.
         let cost = if self.last_bound == u32::MAX { 0 } else { cost };
-        let new = visited.enter(key, cost, way.asleep());
+        let new = visited.enter(key, cost, traversal.asleep());
         self.left_out += u64::from(!new);
         new
     }
 
-    /// The other choices at a decision that are to be explored, each as the last switch of a prefix.
+    /// Returns the alternatives to explore at a decision, each as the last switch of a prefix.
     fn choices(
         &mut self,
         prefix: Last,
         (decision, decisions, spurious): (&Decision, &Decisions<'_>, &Vec<ThreadId>),
-        way: Option<&Way<'_>>,
+        traversal: Option<&Traversal<'_>>,
         key: Option<u128>,
     ) -> Vec<Last> {
         let mut choices = Vec::new();
-        let went_on = way.is_some_and(|way| way.went_on(decision));
+        let went_on = traversal.is_some_and(|traversal| traversal.went_on(decision));
         for (thread, step) in decisions.others() {
             let cost = prefix.cost + self.cost_of(step);
             let begins = !prefix.own && matches!(step, Step::Preemption | Step::Unfair);
-            if begins && !self.part.is_whole() && key.is_some_and(|key| !self.part.owns(of_part(key, thread))) {
+            if begins && !self.part.is_whole() && key.is_some_and(|key| !self.part.owns(part_hash(key, thread))) {
                 continue;
             }
             let is_spurious = decisions.is_spurious(thread);
-            self.sees(step, is_spurious);
+            self.note_choice(step, is_spurious);
             if is_spurious && !spurious.contains(&thread) {
                 continue;
             }
             if cost > self.last_bound {
                 self.seen.cut_off = true;
-            } else if self.visited.is_some() && way.is_some_and(|way| way.is_asleep(thread)) {
+            } else if self.visited.is_some() && traversal.is_some_and(|traversal| traversal.is_asleep(thread)) {
                 self.left_out += 1;
             } else {
                 let (at, code, own) = (decision.at, decision.code, prefix.own || begins);
@@ -233,7 +232,7 @@ impl ContextBound {
         choices
     }
 
-    /// Makes targets of choices; what is left of the share goes to the choice that was made.
+    /// Makes the choices into targets. Returns the share left for the choice that the execution made.
     fn targets(&mut self, prefix: PrefixId, choices: Vec<Last>, share: f32, now: &mut Vec<PrefixId>) -> f32 {
         let in_stage = choices.iter().filter(|choice| choice.cost <= self.bound).count();
         let share = share / (in_stage + 1) as f32;
@@ -247,8 +246,9 @@ impl ContextBound {
     }
 }
 
-/// What says whose a schedule is that goes on with this thread from a moment.
-pub(crate) fn of_part(key: u128, thread: ThreadId) -> u64 {
+/// Returns the hash that assigns a schedule to a part: the key of the state before its first preemption, and the thread chosen
+/// there.
+pub(crate) fn part_hash(key: u128, thread: ThreadId) -> u64 {
     (key >> 64) as u64 ^ key as u64 ^ u64::from(thread)
 }
 
@@ -281,13 +281,13 @@ impl Analysis for ContextBound {
     fn new_targets(&mut self, &target: &PrefixId, execution: &Execution) -> Vec<PrefixId> {
         self.spins = self.spins || execution.has_waiting_loop();
         if self.reduction.is_some() && execution.is_annotated() {
-            // It is not known what depends on what.
-            self.leave_nothing_out();
+            // Annotations hide dependences between events.
+            self.disable_reduction();
         }
         if self.reduction == Some(Reduction::Dynamic) && execution.chose_wakeups() {
             // A wake-up conflicts with no operation. Adding every thread to the backtrack set while one waits is not enough:
             // random programs show missed ends.
-            self.leave_nothing_out();
+            self.disable_reduction();
         }
         if self.reduction == Some(Reduction::Dynamic) {
             return self.dynamic_targets(target, execution);
@@ -302,9 +302,9 @@ impl Analysis for ContextBound {
         }
         let mut targets = Vec::new();
         let start = self.trie.last(target);
-        // The prefix of the path so far, and what goes with it; held while walking on.
+        // The prefix of the path so far, held during the traversal, and its last switch.
         let (mut prefix, mut last) = (target, start);
-        let mut way = self.way(target, execution);
+        let mut traversal = self.traversal(target, execution);
         let mut decisions = decisions(execution);
         let again = execution.waits_again().unwrap_or(EventNumber::NEVER);
         let mut wakeups = Wakeups::new(execution);
@@ -312,50 +312,52 @@ impl Analysis for ContextBound {
             if decision.at > again {
                 break;
             }
-            if let Some(way) = &mut way {
-                way.reach(decision.at);
+            if let Some(traversal) = &mut traversal {
+                traversal.reach(decision.at);
             }
             wakeups.reach(decision.at);
-            // Where the path is that of the target, executions before this one have tried them.
+            // Earlier executions have tried the alternatives on the target's own path.
             let can_afford = last.cost < self.last_bound;
-            // A thread that sleeps relies on the others.
+            // A sleeping thread relies on all alternatives being tried.
             let all = self.visited.is_some();
             let spurious =
                 decisions.spurious().filter(|&thread| can_afford && (all || wakeups.are_new_for(thread))).collect();
             if decision.at > start.at {
-                let key = way.as_ref().map(|way| way.key(&decision, &decisions, self.tells_who_runs()));
-                if !self.is_new(key, way.as_ref(), last.cost) {
+                let key = traversal
+                    .as_ref()
+                    .map(|traversal| traversal.key(&decision, &decisions, self.needs_running_thread()));
+                if !self.is_new(key, traversal.as_ref(), last.cost) {
                     break;
                 }
                 self.exhausted(&decision);
                 if last.cost == self.last_bound && decision.going == Going::Ready && decision.step == Step::Stay {
-                    // The usual case at the last bound: whatever else could be chosen costs too much.
+                    // The usual case at the last bound: every alternative costs too much.
                     self.seen.cut_off |= decisions.has_others();
                 } else {
-                    let choices = self.choices(last, (&decision, &decisions, &spurious), way.as_ref(), key);
+                    let choices = self.choices(last, (&decision, &decisions, &spurious), traversal.as_ref(), key);
                     last.share = self.targets(prefix, choices, last.share, &mut targets);
                     self.postpone(prefix, last, (&decision, &decisions));
                 }
                 last.cost += self.cost_of(decision.step);
                 if !last.own && matches!(decision.step, Step::Preemption | Step::Unfair) {
                     last.own = true;
-                    if key.is_some_and(|key| !self.part.owns(of_part(key, decision.to))) {
-                        // The strategy went on into another part.
+                    if key.is_some_and(|key| !self.part.owns(part_hash(key, decision.to))) {
+                        // The strategy continued into another part.
                         break;
                     }
                 }
                 if last.cost > self.last_bound {
-                    // The strategy went beyond the bound; so does everything that follows.
+                    // The strategy exceeded the bound, and so does everything that follows.
                     self.seen.cut_off = true;
                     break;
                 }
             }
-            if let Some(way) = &mut way {
-                if decision.at >= start.at && self.visited.is_some() && way.is_asleep(decision.to) {
+            if let Some(traversal) = &mut traversal {
+                if decision.at >= start.at && self.visited.is_some() && traversal.is_asleep(decision.to) {
                     self.left_out += 1;
                     break;
                 }
-                way.decide(&decision, decisions.time_passes());
+                traversal.decide(&decision, decisions.time_passes());
             }
             if decision.at > start.at && decision.logged {
                 let on = Last { at: decision.at, to: decision.to, code: decision.code, early: false, ..last };
@@ -396,7 +398,7 @@ impl Analysis for ContextBound {
     fn remaining(&self, waiting: usize) -> Option<u64> {
         let (executions, share) = self.done;
         let all = executions as f64 / share.clamp(f64::MIN_POSITIVE, 1.0);
-        // Beyond that there is no estimate.
+        // No estimate beyond this.
         let known = executions > 0 && all < 1e15;
         known.then(|| (all as u64).saturating_sub(executions).max(waiting as u64))
     }
@@ -484,7 +486,7 @@ impl Analysis for ContextBound {
         while let Some(target) = input.number()?.checked_sub(1) {
             targets.push(target.try_into().map_err(|_| Unusable::Damaged)?);
         }
-        // Prefixes that are not held belong to targets that were given up.
+        // A prefix that cannot be held belongs to a target that was dropped.
         let held =
             self.later.iter().flatten().chain(&self.postponed).chain(&targets).all(|&target| self.trie.hold(target));
         if held { Ok(targets) } else { Err(Unusable::Damaged) }
@@ -492,19 +494,19 @@ impl Analysis for ContextBound {
 }
 
 impl ContextBound {
-    /// Takes note of a choice that there is.
-    fn sees(&mut self, step: Step, spurious: bool) {
+    /// Notes that a choice of this kind exists.
+    fn note_choice(&mut self, step: Step, spurious: bool) {
         self.seen.unfair |= step == Step::Unfair && !spurious;
         self.seen.spurious |= spurious;
     }
 
-    /// Some schedules cost more than the bound.
+    /// Returns whether some schedules cost more than the bound.
     fn is_cut_off(&self) -> bool {
         let left = self.later.iter().skip(self.bound as usize + 1).any(|targets| !targets.is_empty());
         self.seen.cut_off || self.seen.dropped || left
     }
 
-    /// Takes note of a thread that had to give way: that it goes on is another choice, which costs nothing.
+    /// Notes a thread that had to give way: letting it continue is another choice, which costs nothing.
     fn postpone(&mut self, prefix: PrefixId, last: Last, (decision, decisions): (&Decision, &Decisions<'_>)) {
         if decisions.could_go_on() {
             let choice = Last { at: decision.at, to: decision.from, code: decision.code, early: false, ..last };
@@ -515,33 +517,33 @@ impl ContextBound {
         }
     }
 
-    /// Whether nothing is asked about accesses before the last switch of a prefix: what else could have been chosen there is known,
-    /// and nothing is compared with what was seen before.
+    /// Returns whether the log of accesses before the last switch of a prefix is unnecessary: the alternatives there are known,
+    /// and no state is compared with visited ones.
     fn reads_tails_only(&self) -> bool {
         let follows_plan = self.strategy != Strategy::Random;
         self.reduction.is_none() && self.part.is_whole() && follows_plan && !self.spins
     }
 
-    /// Whether it matters for what lies ahead which thread is running: it does not where nothing has a price.
-    fn tells_who_runs(&self) -> bool {
+    /// Returns whether the running thread is part of the state. It is not if switches cost nothing.
+    fn needs_running_thread(&self) -> bool {
         self.last_bound != u32::MAX || !self.part.is_whole()
     }
 
-    /// Takes note of a thread that had to give way. What can be done from a moment then depends on how long the running
-    /// thread has been running, so nothing may be left out.
+    /// Notes a thread that had to give way. The state then also depends on how long the running thread has been running, so the
+    /// search starts again without reduction.
     fn exhausted(&mut self, decision: &Decision) {
         if decision.going == Going::Exhausted {
-            self.leave_nothing_out();
+            self.disable_reduction();
         }
     }
 
-    /// From the beginning, without the reduction.
-    fn leave_nothing_out(&mut self) {
+    /// Restarts the search without reduction.
+    fn disable_reduction(&mut self) {
         self.again |= self.reduction.take().is_some();
     }
 }
 
-/// A seed that a schedule prefix always has.
+/// Returns a seed that depends only on the schedule prefix.
 pub(crate) fn seed_of(seed: u64, switches: &[Switch]) -> u64 {
     let mix = |hash: u64, number: u64| (hash.rotate_left(23) ^ number).wrapping_mul(0xD134_2543_DE82_EF95);
     switches.iter().fold(seed, |hash, switch| mix(mix(hash, switch.at.0), u64::from(switch.to)))

@@ -1,11 +1,11 @@
-//! Coverage-guided search: schedules that showed something new are the beginnings of others.
+//! Coverage-guided search: schedules that showed something new become prefixes of others.
 //!
-//! The variant that the RaceHunter framework (2025) names as future work, in the way of reads-from fuzzing (D. Wolff and
-//! others, "Greybox Fuzzing for Concurrency Testing", 2024). What is covered are pairs of accesses: which write a read sees,
-//! which write a write replaces, and who had a lock before; and each of them together with the one before it in the same
-//! thread. Bugs that take several switches are passed by steps of that kind: a thread that sees what is rare *after* it has
-//! seen something rare. An execution with something that no other had is kept. Targets are walks: most follow one of these
-//! executions up to some point, and go their own way from there.
+//! The 2025 RaceHunter framework paper names this variant as future work; the form here follows reads-from fuzzing (D. Wolff
+//! and others, "Greybox Fuzzing for Concurrency Testing", 2024). The coverage consists of pairs of accesses (which write a
+//! read sees, which write a write replaces, who held a lock before) and of each pair together with the preceding pair in the
+//! same thread. Such chains lead towards bugs that need several switches: a thread sees something rare *after* it has seen
+//! something rare. An execution with a new pair or chain is kept. Targets are walks; most follow a kept execution up to some
+//! point and then diverge from it at random.
 
 use racehunter_explore::{
     Analysis, Execution, Loader, Outcome, Part, Plan, Saver, Style, Switch, Tail, Unusable, path_priority,
@@ -19,19 +19,19 @@ use std::rc::Rc;
 pub struct Coverage {
     seed: u64,
     next: u64,
-    /// Executions of others that it waits for, still.
+    /// Executions of other analyses still to wait for.
     patience: u64,
-    /// Hashes of the pairs so far, and of pairs in a row.
+    /// Hashes of the pairs and chains seen so far.
     covered: HashSet<u64>,
-    /// Executions with something new, the latest last.
+    /// Executions that covered something new, the latest last.
     kept: Vec<Rc<Kept>>,
 }
 
-/// An execution that others begin like.
+/// An execution that later walks start from.
 #[derive(Debug)]
 struct Kept {
     switches: Vec<Switch>,
-    /// Events before which another thread could be chosen; a sample, when there are many.
+    /// Events before which another thread could be chosen; a sample if there are many.
     points: Vec<EventNumber>,
 }
 
@@ -39,40 +39,40 @@ struct Kept {
 #[derive(Clone, Debug)]
 pub struct Target {
     number: u64,
-    /// The execution that it begins like, and up to which event.
+    /// The kept execution that it follows, and up to which event.
     beginning: Option<(Rc<Kept>, EventNumber)>,
 }
 
-/// Targets that wait at any time, so that a batch can be filled.
+/// Number of waiting targets, enough to fill a batch.
 const AHEAD: u64 = 16;
-/// Executions that are kept, at most; the oldest goes.
+/// Maximum number of kept executions; the oldest is dropped first.
 const MOST: usize = 512;
-/// Pairs that are remembered, at most. A program with more has enough that is kept.
+/// Maximum number of pairs remembered. A program with more has enough kept executions.
 const MOST_COVERED: usize = 1 << 20;
-/// Walks after which it gets more executions than others do: what was not found by then is rare indeed.
-const PATIENT: u64 = 1000;
-/// That share.
-const WORTH: u32 = 4;
-/// Points of an execution that are remembered, at most.
+/// Number of walks after which this analysis gets more executions than others: a bug not found by then is rare.
+const RARE_AFTER: u64 = 1000;
+/// Its weight from then on.
+const RARE_WEIGHT: u32 = 4;
+/// Maximum number of points remembered per execution.
 const POINTS: usize = 256;
-/// One walk in this many begins at the beginning.
+/// One walk in this many follows no kept execution.
 const FRESH: u64 = 4;
 
 impl Coverage {
-    /// An analysis whose walks all derive from one seed.
+    /// Creates an analysis whose walks all derive from one seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { seed, next: 0, patience: 0, covered: HashSet::new(), kept: Vec::new() }
     }
 
-    /// An analysis that begins when others have run this many executions: what is rare is worth looking for when what is not
-    /// has been found.
+    /// Creates an analysis that starts after other analyses have run this many executions: rare bugs are worth looking for
+    /// once the common ones are found.
     #[must_use]
     pub fn after_others(seed: u64, executions: u64) -> Self {
         Self { patience: executions, ..Self::new(seed) }
     }
 
-    /// Pairs of accesses, and pairs in a row, that were seen so far.
+    /// Returns the number of pairs and chains seen so far.
     #[must_use]
     pub fn covered(&self) -> usize {
         self.covered.len()
@@ -89,7 +89,7 @@ impl Coverage {
         let beginning = if self.kept.is_empty() || number.is_multiple_of(FRESH) {
             None
         } else {
-            // The larger of two: what is new is more promising than what has had its chances.
+            // The larger of two draws, because recent executions are more promising.
             let kept = &self.kept[below(self.kept.len()).max(below(self.kept.len()))];
             kept.points.get(below(kept.points.len().max(1))).map(|&at| (kept.clone(), at))
         };
@@ -100,7 +100,7 @@ impl Coverage {
         (0..count).map(|_| self.target()).collect()
     }
 
-    /// Takes in an execution; true when it had something new.
+    /// Takes in an execution. Returns whether it covered something new.
     fn learn(&mut self, execution: &Execution) -> bool {
         let mut writers: HashMap<Address, CodeAddress> = HashMap::new();
         let mut before: HashMap<ThreadId, u64> = HashMap::new();
@@ -129,7 +129,7 @@ impl Coverage {
     }
 }
 
-/// Whether what comes after can tell that it happened.
+/// Returns whether the event can influence later ones.
 fn changes(event: &Event) -> bool {
     event.access().is_some_and(|access| access.mode.writes()) || event.synchronisation().is_some()
 }
@@ -166,7 +166,7 @@ impl Analysis for Coverage {
     }
 
     fn weight(&self) -> u32 {
-        if self.next > PATIENT { WORTH } else { 1 }
+        if self.next > RARE_AFTER { RARE_WEIGHT } else { 1 }
     }
 
     fn plan(&self, target: &Target) -> Plan {
@@ -192,7 +192,7 @@ impl Analysis for Coverage {
         self.targets(1)
     }
 
-    /// Each part makes walks of its own.
+    /// Each part makes its own walks.
     fn split(&mut self, part: Part) -> bool {
         self.seed = self.seed.wrapping_add(u64::from(part.number() - 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         true
@@ -232,7 +232,7 @@ impl Analysis for Coverage {
         for _ in 0..input.number()? {
             let number = input.number()?;
             let beginning = match input.optional()? {
-                // A target has its point already.
+                // A target already has its point.
                 Some(at) => Some((Rc::new(Kept { switches: input.switches()?, points: Vec::new() }), EventNumber(at))),
                 None => None,
             };

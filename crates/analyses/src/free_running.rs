@@ -1,8 +1,8 @@
-//! Watchpoints in executions that run freely: the paper's own form of [`crate::Watchpoint`].
+//! Watchpoints in free-running executions, the original form of [`crate::Watchpoint`] in its paper.
 //!
-//! Threads are real and run in parallel, and nothing is serialised, so a few executions are monitored, and the pairs of all
-//! of them are provoked. What meets there was a race, but of an execution that cannot be repeated. So it is provoked once
-//! more, under control: only what shows there can be replayed, and is a finding.
+//! The threads run in parallel, so an execution cannot be repeated. A few executions are monitored, and the pairs seen in
+//! all of them are provoked. A pair that meets is a race, but cannot be replayed. It is therefore provoked again under
+//! control, and only what shows up there is reported as a finding.
 
 use crate::watchpoint::Known;
 use racehunter_explore::{Analysis, Descriptor, Execution, Loader, Pair, Plan, Saver, Unusable, all_conflicts};
@@ -11,26 +11,26 @@ use racehunter_explore::{Analysis, Descriptor, Execution, Loader, Pair, Plan, Sa
 #[derive(Default)]
 pub struct FreeRunning {
     known: Known,
-    /// Further accesses of places that are targets, the first to be provoked last.
+    /// Further accesses of places that are already targets; the last is provoked first.
     later: Vec<Pair>,
 }
 
-/// What to run for.
+/// The purpose of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// To see which accesses conflict.
+    /// Observe which accesses conflict.
     Monitor,
-    /// To make two accesses meet.
+    /// Make two accesses meet.
     Provoke(Box<Pair>),
-    /// To make them meet under control.
+    /// Make two accesses meet under control.
     Confirm(Box<Pair>),
 }
 
-/// Executions that are monitored. Each may show accesses that the others do not.
+/// Number of monitored executions. Each may show accesses that the others do not.
 const MONITORED: usize = 3;
 
 impl FreeRunning {
-    /// An analysis that knows nothing yet.
+    /// Creates an analysis that knows no pairs yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -58,7 +58,7 @@ impl Analysis for FreeRunning {
     fn new_targets(&mut self, target: &Target, execution: &Execution) -> Vec<Target> {
         match target {
             Target::Monitor => {
-                let news = self.known.news(all_conflicts(execution).targets, false);
+                let news = self.known.take_new(all_conflicts(execution).targets, false);
                 let (firsts, others): (Vec<_>, Vec<_>) = news.into_iter().partition(|conflict| conflict.is_first);
                 self.later.extend(others.into_iter().map(|conflict| conflict.pair));
                 firsts.into_iter().rev().map(|conflict| Target::Provoke(Box::new(conflict.pair))).collect()
@@ -113,13 +113,13 @@ impl Analysis for FreeRunning {
     }
 }
 
-/// What a saved target says that it is.
+/// Tags of saved targets.
 const MONITOR: u8 = 0;
 const PROVOKE: u8 = 1;
 const CONFIRM: u8 = 2;
 
-/// The thread that comes first under control need not be the one that came first in the free execution: each of the two is
-/// held in turn.
+/// The thread that comes first under control need not be the one that came first in the free execution, so each of the two
+/// is held in turn.
 fn ways(pair: &Pair) -> Vec<Target> {
     let [first, second] = pair;
     let both = |a: &Descriptor, b: &Descriptor| Target::Confirm(Box::new([a.clone(), b.clone()]));
@@ -133,13 +133,13 @@ mod tests {
     use racehunter_log::{CodeAddress, ThreadPath};
 
     #[test]
-    fn a_hunt_goes_on_with_what_it_had_left() {
+    fn a_resumed_hunt_keeps_its_waiting_pairs() {
         let access = |code| Descriptor { code, path: Some(ThreadPath(7)), callers: vec![1, 2], nth: 3 };
         let pair: Pair = [access(CodeAddress(10)), access(CodeAddress(20))];
         let boxed = || Box::new(pair.clone());
         let targets = [Target::Monitor, Target::Provoke(boxed()), Target::Confirm(boxed()), Target::Monitor];
         let mut analysis = FreeRunning { later: vec![pair.clone()], ..FreeRunning::new() };
-        analysis.known.news(vec![Conflict { pair: pair.clone(), is_first: true, guarded: false }], false);
+        analysis.known.take_new(vec![Conflict { pair: pair.clone(), is_first: true, guarded: false }], false);
         let mut bytes = Vec::new();
         let mut out = Saver::new(&mut bytes);
         analysis.save(&mut targets.iter(), &mut out);

@@ -1,9 +1,9 @@
-//! The techniques of exploration, one file each.
+//! The exploration techniques, one file each.
 //!
-//! Each is an [`Analysis`](racehunter_explore::Analysis) that knows nothing of processes or of the command line. A new
+//! Each is an [`Analysis`](racehunter_explore::Analysis) that knows nothing about processes or the command line. A new
 //! technique is a new file and a row of the table in `technique.rs`.
 //!
-//! Start at [`Technique::portfolio`], or with the simplest one, [`Walks`].
+//! Start at [`Technique::portfolio`], or with the simplest technique, [`Walks`].
 #![forbid(unsafe_code)]
 
 mod aliases;
@@ -48,39 +48,38 @@ pub use witness::{codes, is_predicted, witness};
 
 use racehunter_explore::Objects;
 
-/// The options of all techniques. Each takes those that concern it.
+/// The options of all techniques. Each technique reads those that concern it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// The last bound to explore.
     pub bound: u32,
-    /// Whether the bounds below it are stages of their own, each finished before the next.
+    /// Whether each smaller bound is a stage of its own, finished before the next.
     pub iterates: bool,
-    /// What it counts.
+    /// What the bound counts.
     pub bound_kind: BoundKind,
-    /// Who runs where a target leaves it open.
+    /// Which thread runs where a target does not say.
     pub strategy: Strategy,
-    /// Ordering constraints of the bugs that PCT looks for.
+    /// Number of ordering constraints of the bugs that PCT looks for.
     pub depth: u32,
-    /// Variables at which threads are preempted, at most.
+    /// Maximum number of variables at which threads are preempted.
     pub variables: u32,
-    /// Threads that take part in preemptions, at most.
+    /// Maximum number of threads that take part in preemptions.
     pub threads: u32,
     /// Probability that the sampled orders of thread bounding include every ordering of any T threads.
     pub confidence: f64,
-    /// Iterations of a loop whose heap blocks count as separate variables, at most.
+    /// Maximum number of loop iterations whose heap blocks count as separate variables.
     pub iterations: Option<u32>,
-    /// What counts as one variable; otherwise every part of it is one.
+    /// The objects that count as one variable each. By default every part of an object is a variable.
     pub objects: Option<Objects>,
     /// Source of all random choices.
     pub seed: u64,
-    /// Let threads run freely, for the techniques that can: see [`Technique::runs_freely`].
+    /// Let threads run freely, in techniques that support it: see [`Technique::runs_freely`].
     pub free_running: bool,
-    /// Observe only the variables of a walk, or only which threads can run once a search has no preemption left.
+    /// Observe only the variables of a walk or, once a search has no preemption left, only which threads can run.
     pub selective: bool,
-    /// Which places in the code may access the same memory, if that is known: more of them are observed then.
+    /// The sites that may access the same memory, if known. Walks then observe these sites too.
     pub aliases: Option<Aliases>,
-    /// Whether and how to leave out schedules that show nothing new. Only for executors that log every access to shared
-    /// memory.
+    /// Whether and how to leave out redundant schedules. Requires an executor that logs every access to shared memory.
     pub reduction: Option<Reduction>,
 }
 

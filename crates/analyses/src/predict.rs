@@ -1,11 +1,12 @@
-//! Prediction: what other schedules would do is read off the log of one, and each such schedule is a target.
+//! Prediction: infers from the log of one execution what other schedules would do, and makes each such schedule a target.
 //!
 //! After S. Zhu and others, "Reduce Dependence for Sound Concurrency Bug Prediction", 2025, and the works that it builds on;
-//! the algorithm is in `racehunter-predict`. Here its witnesses become plans. The log has points only: whatever lies between
-//! two points of a thread goes along with the second. Logs know no dependences, so every read keeps its value (policy M2).
+//! the algorithm is in `racehunter-predict`. This module turns its witnesses into plans. The log contains only points:
+//! everything between two points of a thread moves with the second one. Logs contain no dependences, so every read keeps its
+//! value (policy M2).
 //!
-//! A prediction is a guess as far as this program is concerned: there may be things that a log does not tell. A plan that
-//! cannot be followed means that the guess was wrong, and nothing else.
+//! A prediction is only a guess about the program, because a log does not show everything. If the program does not follow
+//! the plan, the guess was wrong.
 
 use crate::witness::{codes, witness};
 use racehunter_explore::{
@@ -18,43 +19,43 @@ use std::hash::{Hash as _, Hasher as _};
 
 /// The analysis.
 pub struct Predict {
-    /// Runs the program itself when it has nothing to try; otherwise it lives on what others run.
+    /// Whether it runs the program itself when it has no prediction to try, or only reads the logs of other analyses.
     active: bool,
     seed: u64,
     part: Part,
-    /// Executions whose logs were seen.
+    /// Number of executions whose logs were seen.
     seen: u64,
-    /// What was predicted, or has shown.
+    /// What was predicted or found.
     known: HashSet<(Kind, Vec<u64>)>,
 }
 
-/// What to run for.
+/// The purpose of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// To see what can be predicted: the sequential execution, then walks.
+    /// Produce a log to predict from: the sequential execution first, then walks.
     Look(u64),
-    /// To carry out a prediction.
+    /// Carry out a prediction.
     Show(Box<Plan>),
 }
 
-/// Longest log that is analysed, in records.
+/// Maximum length of a log to analyse, in records.
 const LONGEST: usize = 200_000;
 
 impl Predict {
-    /// An analysis that stands for itself.
+    /// Creates an analysis that also runs the program to get logs.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { active: true, seed, part: Part::WHOLE, seen: 0, known: HashSet::new() }
     }
 
-    /// An analysis that looks at the executions of others, and has targets only where it predicts something.
+    /// Creates an analysis that reads the logs of other analyses and has targets only for its predictions.
     #[must_use]
     pub fn from_others() -> Self {
         Self { active: false, ..Self::new(0) }
     }
 
-    /// The predictions from a log that are not known, as targets. `part`: whose they must be; the others are left to
-    /// those who see the same log.
+    /// Returns the new predictions from a log as targets. Predictions of other parts than `part` are left to the tools that
+    /// see the same log.
     fn predictions(&mut self, execution: &Execution, part: Part) -> Vec<Target> {
         if execution.threads < 2
             || execution.records.len() > LONGEST
@@ -63,7 +64,7 @@ impl Predict {
             return Vec::new();
         }
         let Ok(recording) = Recording::of(&execution.records) else { return Vec::new() };
-        // A program that misuses its locks has logs that nothing follows from.
+        // Nothing follows from the log of a program that misuses its locks.
         let Ok(index) = Index::new(&recording.trace) else { return Vec::new() };
         let effort = Effort { windows: vec![5_000], retries: 200, ..Effort::default() };
         let options = Options { policy: Policy::M2, effort, attempts: 20, ..Options::default() };
@@ -79,7 +80,7 @@ impl Predict {
         targets
     }
 
-    /// Learns from an execution, of this analysis or another one.
+    /// Learns from an execution of this analysis or another one.
     fn learn(&mut self, execution: &Execution) -> Vec<Target> {
         for bug in execution.bugs() {
             if let Bug::Race(first, second) = bug {
@@ -87,7 +88,7 @@ impl Predict {
             }
         }
         self.seen += 1;
-        // Executions of one program are much alike: fewer and fewer are worth the time.
+        // Executions of one program resemble each other, so logs are analysed less and less often.
         if self.seen.is_power_of_two() { self.predictions(execution, Part::WHOLE) } else { Vec::new() }
     }
 }
@@ -103,7 +104,7 @@ impl Analysis for Predict {
         match target {
             Target::Look(0) => Plan::default(),
             Target::Look(number) => {
-                // Each part makes the walks whose numbers are its own.
+                // Each part makes the walks with its own numbers.
                 let number =
                     (number - 1).wrapping_mul(u64::from(self.part.of())).wrapping_add(self.part.number().into());
                 let seed = self.seed.wrapping_add(number.wrapping_mul(0xD134_2543_DE82_EF95));
@@ -116,7 +117,7 @@ impl Analysis for Predict {
     fn new_targets(&mut self, target: &Target, execution: &Execution) -> Vec<Target> {
         let Target::Look(number) = target else { return Vec::new() };
         let mut targets = vec![Target::Look(number + 1)];
-        // All parts make the first execution.
+        // All parts run the first execution.
         let part = if *number == 0 { self.part } else { Part::WHOLE };
         targets.extend(self.predictions(execution, part));
         targets
@@ -130,7 +131,7 @@ impl Analysis for Predict {
         true
     }
 
-    /// Each part predicts from the executions that it makes.
+    /// Each part predicts from its own executions.
     fn split(&mut self, part: Part) -> bool {
         self.part = part;
         true
@@ -196,7 +197,7 @@ impl Analysis for Predict {
     }
 }
 
-/// The same in every run, whatever compiler built the tool: it divides the work.
+/// Stable across runs and compilers, because it divides the work.
 fn hash(places: &[u64]) -> u64 {
     let mut hasher = StableHasher::default();
     places.hash(&mut hasher);

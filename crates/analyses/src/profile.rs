@@ -1,4 +1,4 @@
-//! What executions of a program are like, as far as they were seen: the numbers that the chances of walks depend on.
+//! What is known about the executions of a program: the numbers that the hit probabilities of walks depend on.
 
 use crate::Aliases;
 use racehunter_explore::{
@@ -8,31 +8,31 @@ use racehunter_log::{Event, ThreadId, ThreadPath};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Accesses of a variable by one thread that a weight counts, at most: a loop that spins has any number of them.
+/// Maximum number of accesses per variable and thread that a weight counts: a spinning loop makes any number of them.
 const MOST_ACCESSES: u64 = 1000;
 
-/// The largest numbers of any execution so far.
+/// The maxima over all executions so far.
 #[derive(Default)]
 pub(crate) struct Profile {
     threads: u64,
     choices: u64,
-    /// Some thread could go on by a time-out, or by a spurious wake-up. Walks choose that at random.
-    chancy: bool,
-    /// Accesses of each variable, from the creation of the first thread on.
+    /// Some thread could continue by a time-out or a spurious wake-up, which walks choose at random.
+    random_wakeups: bool,
+    /// Accesses of each variable after the creation of the first thread.
     accesses: BTreeMap<Tracked, Accesses>,
-    /// The same without variables that one thread has to itself: what can be drawn.
+    /// The variables that more than one thread accesses, with their accesses: walks draw from these.
     shared: Vec<(Tracked, u64)>,
-    /// Who created a thread; both by their paths.
+    /// The creator of each thread; both by their paths.
     parents: BTreeMap<ThreadPath, ThreadPath>,
 }
 
 #[derive(Clone, Default)]
 struct Accesses {
     most: u64,
-    /// The thread, and whether there were others, in any one execution.
+    /// The thread that accesses it, and whether others do too in the same execution.
     thread: ThreadId,
     shared: bool,
-    /// Of each thread, by its path.
+    /// Accesses by each thread, by its path.
     of_threads: BTreeMap<ThreadPath, u64>,
     /// The sites of plain accesses.
     sites: BTreeSet<u32>,
@@ -40,10 +40,10 @@ struct Accesses {
 
 /// The accesses of a variable in one execution.
 struct Accessed {
-    /// The thread that made the first one, and whether others made some too.
+    /// The thread that accessed it first, and whether others did too.
     thread: ThreadId,
     shared: bool,
-    /// Of each thread, by its path.
+    /// Accesses by each thread, by its path.
     of_threads: FxHashMap<ThreadPath, u64>,
     /// The sites of plain accesses.
     sites: FxHashSet<u32>,
@@ -56,53 +56,53 @@ impl Accessed {
 }
 
 impl Profile {
-    /// Threads of an execution.
+    /// Returns the number of threads of an execution.
     pub fn threads(&self) -> u64 {
         self.threads.max(1)
     }
 
-    /// Whether more is left to luck than priorities.
-    pub fn is_chancy(&self) -> bool {
-        self.chancy
+    /// Returns whether walks choose anything at random besides priorities.
+    pub fn has_random_wakeups(&self) -> bool {
+        self.random_wakeups
     }
 
-    /// Decisions at which more than one thread could go on.
+    /// Returns the number of decisions with more than one enabled thread.
     pub fn choices(&self) -> u64 {
         self.choices.max(1)
     }
 
-    /// Variables that more than one thread accesses.
+    /// Returns the number of variables that more than one thread accesses.
     pub fn variables(&self) -> u64 {
         self.shared.len() as u64
     }
 
-    /// Sets of this many variables; of all, when there are fewer.
+    /// Returns the number of sets of this many variables, or 1 if there are fewer variables.
     pub fn sets(&self, variables: u32) -> f64 {
         let (all, of) = (self.shared.len() as u64, u64::from(variables).min(self.shared.len() as u64));
         (0..of).map(|i| (all - i) as f64 / (i + 1) as f64).product()
     }
 
-    /// Accesses of this many variables, of those that are accessed most.
+    /// Returns the number of accesses of the most accessed variables, this many of them.
     pub fn most_accesses(&self, variables: u32) -> u64 {
         let mut accesses: Vec<u64> = self.shared.iter().map(|&(_, most)| most).collect();
         accesses.sort_unstable_by(|a, b| b.cmp(a));
         accesses.iter().take(variables as usize).sum::<u64>().max(1)
     }
 
-    /// Threads that begin while the program runs.
+    /// Returns the number of threads that begin while the program runs.
     pub fn begins(&self) -> u64 {
         self.threads().saturating_sub(1)
     }
 
-    /// Draws this many variables, each set with the same chance, and gives the number of their accesses, with that of
-    /// threads that begin.
+    /// Draws a set of this many variables uniformly. Returns it with the number of its accesses plus that of threads that
+    /// begin.
     pub fn draw(&self, variables: u32, seed: u64) -> (Vec<Tracked>, u64) {
         let mut left = self.shared.clone();
         let mut random = seed;
         let mut drawn = Vec::new();
         let mut length = self.begins();
         while drawn.len() < (variables as usize).min(MOST_TRACKED) && !left.is_empty() {
-            // The seed is also that of the walk, which must not follow from the same numbers.
+            // The walk uses the same seed, and its random numbers must be independent of these.
             random = random.rotate_left(32).wrapping_mul(0xD6E8_FEB8_6659_FD93) ^ 0x5851_F42D_4C95_7F2D;
             let number = racehunter_explore::path_priority(random, 1) % left.len() as u64;
             let (variable, accesses) = left.swap_remove(number as usize);
@@ -112,7 +112,7 @@ impl Profile {
         (drawn, length)
     }
 
-    /// The sites at which these variables were accessed so far, and those that may access them.
+    /// Returns the sites at which these variables were accessed, and those that may access them.
     pub fn sites(&self, variables: &[Tracked], aliases: Option<&Aliases>) -> Vec<u32> {
         let known = variables.iter().filter_map(|variable| Some((*variable, self.accesses.get(variable)?)));
         let sites = known.flat_map(|(variable, Accesses { sites, .. })| match aliases {
@@ -122,7 +122,7 @@ impl Profile {
         sites.collect::<BTreeSet<u32>>().into_iter().collect()
     }
 
-    /// Draws one variable, and says for each thread how many accesses of it the thread and those that it creates make.
+    /// Draws one variable. Returns for each thread how often the thread and its descendants access it.
     pub fn draw_weighed(&self, seed: u64) -> (Vec<Tracked>, Vec<(ThreadPath, u64)>) {
         let (track, _) = self.draw(1, seed);
         let mut weights: BTreeMap<ThreadPath, u64> = BTreeMap::new();
@@ -136,13 +136,13 @@ impl Profile {
             }
         }
         let mut weights: Vec<(ThreadPath, u64)> = weights.into_iter().collect();
-        // There may be more threads than a plan has room for: the others have few accesses.
+        // There may be more threads than a plan has room for; those with the fewest accesses are dropped.
         weights.sort_by_key(|&(_, accesses)| std::cmp::Reverse(accesses));
         weights.truncate(MOST_WEIGHTS);
         (track, weights)
     }
 
-    /// Takes in threads and choices of an execution. True when one of the numbers grew.
+    /// Takes in the threads and choices of an execution. Returns whether one of the numbers grew.
     pub fn note_choices(&mut self, execution: &Execution) -> bool {
         let mut decisions = decisions(execution);
         let mut choices = 0;
@@ -156,15 +156,15 @@ impl Profile {
 
     fn note_common(&mut self, execution: &Execution) -> bool {
         let by_luck = |event: Event| matches!(event, Event::Suspended { .. } | Event::Blocked { may_wake: true, .. });
-        self.chancy |= execution.entries().any(|entry| entry.is_scheduling() && by_luck(entry.event()));
+        self.random_wakeups |= execution.entries().any(|entry| entry.is_scheduling() && by_luck(entry.event()));
         let threads = u64::from(execution.threads);
         let grew = threads > self.threads;
         self.threads = self.threads.max(threads);
         grew
     }
 
-    /// Takes in an execution that observed these variables only. True when one of the numbers grew. Its log leaves out most
-    /// accesses, and what would name a variable that is not known yet.
+    /// Takes in an execution that observed only these variables. Returns whether one of the numbers grew. Its log leaves
+    /// out most accesses, so it cannot name unknown variables.
     pub fn note_selected(&mut self, execution: &Execution, selected: &[Tracked]) -> bool {
         let counted = execution.entries().find_map(|entry| match entry.event() {
             Event::Counted { accesses } => Some(accesses),
@@ -174,7 +174,8 @@ impl Profile {
         let accesses = counted.map_or(0, |counted| counted.saturating_sub(begun));
         let known = |variable| self.accesses.get(variable).map_or(0, |known: &Accesses| known.most);
         let more = accesses.saturating_sub(selected.iter().map(known).sum());
-        // Which of the variables has them is not known: what is said of all of them is true in any case.
+        // The log does not say which of the variables was accessed there. Attributing the count to the first keeps the
+        // total for the set correct.
         if let Some(known) = selected.first().and_then(|variable| self.accesses.get_mut(variable)) {
             known.most += more;
         }
@@ -182,7 +183,7 @@ impl Profile {
         self.note_common(execution) || more > 0
     }
 
-    /// Takes in threads and variables of an execution. True when one of the numbers grew.
+    /// Takes in the threads and variables of an execution. Returns whether one of the numbers grew.
     pub fn note_variables(&mut self, execution: &Execution) -> bool {
         let mut variables = Variables::default();
         let mut accessed: FxHashMap<Tracked, Accessed> = FxHashMap::default();
@@ -190,7 +191,7 @@ impl Profile {
         for entry in execution.entries() {
             let variable = variables.note(execution, entry);
             let thread = entry.thread();
-            // As in the target: before the first creation nothing can come between two accesses.
+            // As in the target: before the first thread is created, nothing can come between two accesses.
             if let Some(variable) = variable.filter(|_| !alone) {
                 let tracked = match variable {
                     Variable::Heap { code, .. } => Tracked::AllocatedAt(code),
@@ -216,7 +217,7 @@ impl Profile {
         self.note_common(execution) || grew || new_sites
     }
 
-    /// Takes in the accesses of a variable in one execution. True when one of their places was not known.
+    /// Takes in the accesses of a variable in one execution. Returns whether a site was new.
     fn merge(&mut self, tracked: Tracked, now: Accessed) -> bool {
         let known = self.accesses.entry(tracked).or_default();
         if !known.shared {
@@ -238,11 +239,10 @@ impl Profile {
         self.shared = shared.map(|(&variable, known)| (variable, known.most)).collect();
     }
 
-    /// Writes all of it.
     pub fn save(&self, out: &mut Saver<'_>) {
         out.number(self.threads);
         out.number(self.choices);
-        out.number(self.chancy);
+        out.number(self.random_wakeups);
         out.count(self.accesses.len());
         for (&variable, Accesses { most, thread, shared, of_threads, sites }) in &self.accesses {
             out.tracked(variable);
@@ -263,10 +263,9 @@ impl Profile {
         }
     }
 
-    /// Reads what was written.
     pub fn load(input: &mut Loader<'_>) -> Result<Self, Unusable> {
-        let (threads, choices, chancy) = (input.number()?, input.number()?, input.flag()?);
-        let mut profile = Self { threads, choices, chancy, ..Self::default() };
+        let (threads, choices, random_wakeups) = (input.number()?, input.number()?, input.flag()?);
+        let mut profile = Self { threads, choices, random_wakeups, ..Self::default() };
         for _ in 0..input.number()? {
             let variable = input.tracked()?;
             let (most, thread, shared) = (input.number()?, input.small()?, input.flag()?);

@@ -1,11 +1,11 @@
-//! Which choices an execution shows to be needed: where to branch, in bounded partial-order reduction (K. Coons, M.
-//! Musuvathi, K. McKinley, "Bounded partial-order reduction", OOPSLA 2013; without a bound: C. Flanagan, P. Godefroid,
-//! "Dynamic partial-order reduction for model checking software", POPL 2005).
+//! Computes backtrack sets for bounded partial-order reduction (K. Coons, M. Musuvathi, K. McKinley, "Bounded partial-order
+//! reduction", OOPSLA 2013; without a bound: C. Flanagan, P. Godefroid, "Dynamic partial-order reduction for model checking
+//! software", POPL 2005).
 //!
-//! Where an operation conflicts with an earlier one of another thread, and nothing else says which of them comes first, the
-//! other order is to be tried: the thread of the later one is *wanted* before the earlier one. To go there from the middle
-//! of a turn costs a preemption, which the bound may not allow; to let the thread run before that turn began may cost
-//! nothing. So it is wanted at the beginning of the turn as well.
+//! If an operation conflicts with an earlier one of another thread, and happens-before does not order the two, the other order
+//! must be tried: the thread of the later operation joins the backtrack set at the earlier one. Preempting there, in the middle
+//! of a turn, may exceed the bound, while running the thread before that turn began may cost nothing. The thread therefore also
+//! joins the backtrack set at the beginning of the turn.
 
 use racehunter_explore::{Decision, Execution, Going, Outcome, Record, Step, decisions};
 use racehunter_log::{Address, Attempt, Entry, Event, EventNumber, Footprint, ObjectHasher, ThreadId, VectorClock};
@@ -13,25 +13,25 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
 use std::rc::Rc;
 
-/// The threads that are wanted at a decision besides the one that it has chosen.
+/// The alternatives to try at a decision, besides the thread that the execution chose.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    /// These threads, and all of them if one cannot be chosen.
+pub(crate) enum Backtrack {
+    /// These threads; if one of them cannot be chosen, all threads.
     Threads(Vec<ThreadId>),
     /// All threads.
     All,
 }
 
-/// By the event that is decided about.
-pub(crate) type Wants = BTreeMap<EventNumber, Wanted>;
+/// The backtrack sets, by the event of their decisions.
+pub(crate) type BacktrackSets = BTreeMap<EventNumber, Backtrack>;
 
-/// What an execution wants. `bounded`: a bound counts what schedules cost. From event `end` on it is not explored.
-pub(crate) fn wants(execution: &Execution, bounded: bool, end: EventNumber) -> Wants {
+/// Returns the backtrack sets of an execution. `bounded`: schedules have a cost. Events from `end` on are not explored.
+pub(crate) fn backtrack_sets(execution: &Execution, bounded: bool, end: EventNumber) -> BacktrackSets {
     let mut races = Races { bounded, ..Races::default() };
     let mut decisions = decisions(execution);
     let mut next = 0;
     let mut moment: Moment = (EventNumber::START, [EventNumber::START; 2]);
-    // Threads whose next event, which comes after the end, is known.
+    // Threads whose next event, which lies after the end, is known.
     let mut pending = BTreeSet::new();
     let mut running = None;
     while let Some(decision) = decisions.next() {
@@ -53,13 +53,13 @@ pub(crate) fn wants(execution: &Execution, bounded: bool, end: EventNumber) -> W
         races.moment = Some(moment);
         races.time_passes = decisions.time_passes();
         if !races.waiting.is_empty() {
-            // There may be no event that wakes them, so no conflict shows that they are wanted.
-            races.want(moment, None);
+            // There may be no event that wakes these threads, so no conflict would add them.
+            races.add_backtrack(moment, None);
         }
         let later = racehunter_log::entries(&execution.records[next..]);
         let mut now = later.take_while(|entry| entry.number() <= decision.at);
         if !now.any(|entry| entry.is_operation()) {
-            // What it does concerns no other thread, and is not in the log; but the program may end before it.
+            // The operation concerns no other thread and is not in the log, but the program may end before it.
             races.happens(decision.at, decision.to, &Event::Fence { annotation: Address(0) });
         }
     }
@@ -68,29 +68,29 @@ pub(crate) fn wants(execution: &Execution, bounded: bool, end: EventNumber) -> W
         execution.outcome,
         Outcome::Exited(_) | Outcome::Crashed { .. } | Outcome::Asserted { .. } | Outcome::Lost(_)
     );
-    // The program ends while a thread runs, and others may be in the middle of something.
+    // The program ended while one thread was running; others may be in the middle of something.
     if let (true, Some(running)) = (ends, running) {
         if pending.is_empty() {
-            races.want(moment, None);
+            races.add_backtrack(moment, None);
         }
         races.conflict(running, &Footprint::everything(), false);
     }
-    races.wants
+    races.backtrack_sets
 }
 
-/// The decision about an event, and those at which the thread's turn began: when it was switched to, and when it could have
-/// been left for nothing after that.
+/// A decision, and the two at which the turn of its thread began: when the thread was switched to, and the last decision after
+/// that at which leaving it cost nothing.
 type Moment = (EventNumber, [EventNumber; 2]);
 
 /// An operation that others may conflict with.
 #[derive(Clone)]
 struct Seen {
-    /// Its number among those of its thread, from 1, and among all.
+    /// Its number among the events of its thread, from 1, and among all events.
     count: u32,
     number: EventNumber,
-    /// When it was decided about; nothing before the first decision.
+    /// Its decision; none before the first decision.
     moment: Option<Moment>,
-    /// What comes before it, itself included.
+    /// What happens before it, itself included.
     clock: Rc<VectorClock>,
 }
 
@@ -99,35 +99,35 @@ struct Seen {
 struct Touched {
     read: Option<Seen>,
     changed: Option<Seen>,
-    /// Released the object: threads that wait for it come after that.
+    /// The last release: threads that wait for the object are ordered after it.
     released: Option<Seen>,
 }
 
 #[derive(Default)]
 struct Races {
     bounded: bool,
-    /// What comes before the next event of each thread.
+    /// What happens before the next event of each thread.
     clocks: Vec<VectorClock>,
-    /// The last event of each thread, and the last one that has to do with everything.
+    /// The last event of each thread, and the last one that conflicts with everything.
     last: Vec<Option<Seen>>,
     wide: Vec<Option<Seen>>,
     /// What each thread has done to an object.
     objects: HashMap<u64, Vec<Touched>, BuildHasherDefault<ObjectHasher>>,
-    /// Threads that could go on at any time, without a reason.
+    /// Threads that can wake up spuriously.
     waiting: BTreeSet<ThreadId>,
-    /// Threads that wait, and can go on when time passes.
+    /// Threads that wait, and can continue when time passes.
     suspended: BTreeSet<ThreadId>,
-    /// The decision that came last.
+    /// The last decision.
     moment: Option<Moment>,
     time_passes: bool,
-    wants: Wants,
+    backtrack_sets: BacktrackSets,
 }
 
 impl Races {
-    /// Reads the records before event `at`, from `next` on. What is left begins where it says.
+    /// Reads the records before event `at`, starting at `next`. Returns the position of the first record not read.
     fn read_before(&mut self, records: &[Record], mut next: usize, at: EventNumber) -> usize {
         while let Some(first) = records.get(next).map(Entry::of).filter(|entry| entry.number() < at) {
-            // Entries that are about neither have numbers of their own.
+            // Entries that are neither decisions nor operations have their own numbers.
             let is_same =
                 |entry: &Entry<'_>| entry.number() == first.number() || !entry.is_operation() && !entry.is_scheduling();
             let len = racehunter_log::entries(&records[next..]).take_while(is_same).count().max(1);
@@ -137,14 +137,14 @@ impl Races {
         next
     }
 
-    /// Reads the records with the number of one event.
+    /// Reads the records of one event.
     ///
-    /// The runtime logs what an operation does to threads that wait before the operation itself. For such a thread the operation has
-    /// happened: it may have taken what the thread waits for. Only a thread that was left because it has to wait does so before the
-    /// operation of the thread that was chosen instead.
+    /// The runtime logs the effects of an operation on waiting threads before the operation itself. For such a thread the
+    /// operation has already happened: it may have taken what the thread waits for. Only a thread that was left because it has to
+    /// wait does so before the operation of the thread chosen instead.
     fn read_event(&mut self, records: &[Record]) {
         let is_switch = |record: &Record| matches!(Entry::of(record).event(), Event::Switch { .. });
-        // Several threads in turn may have been found to have to wait.
+        // Several threads in turn may have turned out to be blocked.
         let switch = records.iter().rposition(is_switch).unwrap_or(0);
         let (earlier, later) = records.split_at(switch);
         racehunter_log::entries(earlier).for_each(|entry| self.read(entry));
@@ -153,7 +153,7 @@ impl Races {
         operations.iter().for_each(|&entry| self.read(entry));
         for entry in states {
             if let Event::BlockedSet(threads) = entry.event() {
-                // What they wait for is not in the log, but what has made them wait is.
+                // The log does not say what they wait for, but it contains the operation that made them wait.
                 let by = operations.last();
                 let awaited = by.map_or_else(Footprint::everything, |&by| Footprint::of(by, false));
                 threads.iter().for_each(|thread| self.waits_for(thread, &awaited));
@@ -171,7 +171,7 @@ impl Races {
                 self.waits_for(thread, &Footprint::awaited(&on));
                 if may_wake {
                     self.waiting.insert(thread);
-                    // It wakes up spuriously only while another thread can go on: so it is wanted before all others.
+                    // A thread wakes up spuriously only while another thread can continue, so it must be tried before all others.
                     self.conflict(thread, &Footprint::everything(), false);
                 }
             }
@@ -189,19 +189,19 @@ impl Races {
         self.waiting.remove(&thread);
         let waker = self.moment.filter(|&(at, _)| at == number);
         if let (true, Some(moment)) = (self.suspended.remove(&thread), waker) {
-            // It would have gone on by a time-out, had it come before the thread that wakes it.
-            self.want(moment, Some(thread));
+            // It would have continued by a time-out, had it come before the thread that wakes it.
+            self.add_backtrack(moment, Some(thread));
         }
     }
 
-    /// A thread begins to wait. It would not have to, and would not be left at no cost, had it come before others.
+    /// A thread begins to wait. Had it come before others, it would not have to wait, and leaving it would not be free.
     fn waits_for(&mut self, thread: ThreadId, awaited: &Footprint) {
         let mut awaited = awaited.clone();
         awaited.change_all();
         self.conflict(thread, &awaited, true);
     }
 
-    /// A decision after the end of what is explored: what the thread does there is what it would have done next.
+    /// A decision after the explored part: it shows the next operation of its thread.
     fn is_next(&mut self, records: &[Record], decision: &Decision) {
         let thread = decision.to;
         let mut entries = racehunter_log::entries(records);
@@ -219,7 +219,7 @@ impl Races {
     }
 
     fn footprint(&self, thread: ThreadId, event: &Event, time_passes: bool) -> Footprint {
-        // What it costs to go on after a yield depends on which other threads can.
+        // The cost of continuing after a yield depends on which other threads can run.
         let yields = self.bounded && *event == Event::Yield;
         Footprint::of_event(thread, event, time_passes || yields)
     }
@@ -256,14 +256,14 @@ impl Races {
         self.last[thread.index()] = Some(seen);
     }
 
-    /// Wants the other order of what conflicts with what a thread does now. Returns what comes before that.
-    /// `takes`: it has to wait for others to give back what it takes.
+    /// Adds the other order of everything that conflicts with the operation that a thread makes now. Returns what happens before
+    /// the operation. `takes`: the operation blocks until others release the object.
     fn conflict(&mut self, thread: ThreadId, footprint: &Footprint, takes: bool) -> VectorClock {
         self.know(thread);
         let known = self.clocks[thread.index()].clone();
         let mut clock = known.clone();
-        // It cannot take what was not given back. But before that it may have come as far as to wait for it, and be left
-        // there for nothing; unless that is where it was.
+        // The thread cannot acquire the object before its release. But it could have run until it blocks on the object, where
+        // leaving it is free; unless it was already there.
         let before = self.last[thread.index()].as_ref().map_or(EventNumber::START, |last| last.number);
         let mut races = Vec::new();
         for other in (0..self.clocks.len()).filter(|&other| other != thread.index()) {
@@ -292,25 +292,25 @@ impl Races {
                 clock.join(&event.clock);
             }
         }
-        races.into_iter().for_each(|moment| self.want(moment, Some(thread)));
+        races.into_iter().for_each(|moment| self.add_backtrack(moment, Some(thread)));
         clock
     }
 
-    /// Wants a thread, or all threads, at a moment and, if there are prices, at the beginnings of its turn.
-    fn want(&mut self, (at, turn): Moment, thread: Option<ThreadId>) {
+    /// Adds a thread, or all threads, to the backtrack set at a decision and, with a bound, at the beginnings of its turn.
+    fn add_backtrack(&mut self, (at, turn): Moment, thread: Option<ThreadId>) {
         let turn = turn.into_iter().filter(|_| self.bounded);
         for at in turn.chain([at]) {
-            let wanted = self.wants.entry(at).or_insert_with(|| Wanted::Threads(Vec::new()));
-            match (thread, &mut *wanted) {
-                (Some(thread), Wanted::Threads(threads)) if !threads.contains(&thread) => threads.push(thread),
+            let backtrack = self.backtrack_sets.entry(at).or_insert_with(|| Backtrack::Threads(Vec::new()));
+            match (thread, &mut *backtrack) {
+                (Some(thread), Backtrack::Threads(threads)) if !threads.contains(&thread) => threads.push(thread),
                 (Some(_), _) => {}
-                (None, _) => *wanted = Wanted::All,
+                (None, _) => *backtrack = Backtrack::All,
             }
         }
     }
 }
 
-/// Whether an operation cannot come before others gave back what it takes.
+/// Returns whether the operation blocks until others release the object.
 const fn takes(event: &Event) -> bool {
     matches!(event, Event::Acquire { attempt: Attempt::Blocking, .. } | Event::WaitEnd { .. } | Event::Join { .. })
 }

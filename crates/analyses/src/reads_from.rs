@@ -1,12 +1,12 @@
 //! Reads-from guidance: executions in which reads see writes that they have not seen yet.
 //!
-//! After D. Wolff and others, "Greybox Fuzzing for Concurrency Testing" (2024): what an execution does depends on which write
-//! each read sees, so that is what executions should differ in. There constraints are mutated at random. Here, since the log
-//! tells what a read could see, each possibility that was not seen is tried once: first for single reads, then for two reads
-//! of one thread together, which is where most invariants break. After that constraints are drawn at random.
+//! After D. Wolff and others, "Greybox Fuzzing for Concurrency Testing" (2024): the behaviour of an execution depends on which
+//! write each read sees, so executions should differ in that. The paper mutates constraints at random. Here the log shows which
+//! writes a read could see, so each unseen possibility is tried once: first for single reads, then for two reads of one thread
+//! together, where most invariants break. After that constraints are drawn at random.
 //!
-//! A target is up to three [`ReadConstraint`]es; how they come true is left to the walk. None is owed: what was possible by the log may
-//! not be possible.
+//! A target consists of up to three [`ReadConstraint`]s. The walk tries to satisfy them, but nothing guarantees that they can be
+//! satisfied.
 
 mod saved;
 
@@ -25,27 +25,27 @@ pub struct ReadsFrom {
     alone: bool,
     part: Part,
     next: u64,
-    /// Targets that are on their way.
+    /// Number of targets handed out and not finished.
     waiting: u64,
-    /// Number of the first target after the last one that was not drawn at random.
+    /// One more than the number of the last target not drawn at random.
     guided: u64,
-    /// What is known of each read that could see something else.
+    /// What is known about each read that could see another write.
     reads: BTreeMap<Read, Known>,
-    /// Reads of each thread, by its path, in the order in which they were first made.
+    /// The reads of each thread, by its path, in the order in which they were first made.
     threads: BTreeMap<u64, Vec<Read>>,
-    /// Reads that could see something new since the last look.
+    /// Reads that could see something new since the last check.
     grown: BTreeSet<Read>,
-    /// Executions that others have run.
+    /// Number of executions that other analyses ran.
     overheard: u64,
-    /// Pairs of reads of one thread with what they saw, as hashes.
+    /// Hashes of pairs of reads of one thread, with what they saw.
     seen_together: HashSet<u64>,
-    /// ReadConstraints that wait to be tried, the most promising first.
+    /// Constraints waiting to be tried, the most promising first.
     queues: [VecDeque<Vec<(Read, u64)>>; QUEUES],
-    /// What was ever in a queue, as hashes.
+    /// Hashes of everything that was ever in a queue.
     queued: HashSet<u64>,
 }
 
-/// A read of one thread: its path, and where.
+/// A read of one thread: the thread's path, and the place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Read {
     path: u64,
@@ -55,35 +55,35 @@ struct Read {
 #[derive(Clone, Debug, Default)]
 struct Known {
     gate: u64,
-    /// The memory that it reads first; 0 when that is not always the same.
+    /// The memory that it reads first; 0 if that varies.
     object: u64,
-    /// Writes of others to the same memory: where, and their gates.
+    /// Writes of other threads to the same memory: their places and gates.
     writes: BTreeMap<u64, u64>,
-    /// The writes that it has seen, by where they are; [`BEFORE_ALL`] for none.
+    /// The places of the writes that it has seen; [`BEFORE_ALL`] for none.
     seen: BTreeSet<u64>,
-    /// What the thread had read before, and seen, the last time: it may take that to come here. Updates are left out.
+    /// What the thread had read before, and seen, the last time: reaching this read may depend on it. Updates are left out.
     context: Vec<(Read, u64)>,
-    /// It changes what it reads: a counter, more often than a condition.
+    /// It also changes what it reads: more likely a counter than a condition.
     updates: bool,
-    /// How often a walk tried to have it see a write.
+    /// How often a walk tried to make it see a write.
     tries: BTreeMap<u64, u32>,
-    /// Most such reads in an execution.
+    /// Maximum number of such reads in an execution.
     most: u32,
 }
 
 impl Known {
-    /// What it could see.
+    /// Returns the writes that it could see.
     fn possible(&self) -> impl Iterator<Item = u64> {
         self.writes.keys().copied().take(MOST_WRITES).chain([BEFORE_ALL])
     }
 
-    /// It has not seen this, and that need not be impossible.
+    /// Returns whether it has not seen this write and may still be able to.
     fn is_open(&self, write: u64) -> bool {
         !self.seen.contains(&write) && self.tries.get(&write).is_none_or(|&tries| tries < TRIES)
     }
 }
 
-/// What a read sees that comes before all writes of other threads.
+/// What a read sees that precedes all writes of other threads.
 const BEFORE_ALL: u64 = 0;
 
 /// One walk.
@@ -93,14 +93,14 @@ pub struct Target {
     constraints: Vec<ReadConstraint>,
 }
 
-/// Targets that are handed out at once, at most, so that what is learnt decides what comes next.
+/// Maximum number of targets handed out at once early on, so that each result can influence the next targets.
 const AHEAD: u64 = 4;
-/// The same later on: batches should be filled.
+/// The same later on, when filling batches matters more.
 const FAR_AHEAD: u64 = 24;
-/// Targets at the beginning that are not drawn at random as long as others are on their way.
+/// Until this many targets, none is drawn at random while others are running.
 const EARLY: u64 = 20;
-/// Queues: single reads that see what none there has seen in any thread, and pairs of such; then those that are new in one
-/// thread alone.
+/// Queues: single reads that would see what no thread has seen at that place, and pairs of them; then those that are new only for
+/// one thread.
 const SINGLES: usize = 0;
 const PAIRS: usize = 1;
 const OTHER_SINGLES: usize = 2;
@@ -108,20 +108,20 @@ const OTHER_PAIRS: usize = 3;
 const QUEUES: usize = 4;
 /// Failed attempts after which a constraint counts as impossible.
 const TRIES: u32 = 4;
-/// Pairs that are looked through for one that is worth more than the others.
+/// Number of queued pairs among which to look for the most promising.
 const LOOKED_THROUGH: usize = 1000;
-/// Executions that come before those of others, up to this number, and how much more they are worth. The very first show
-/// many bugs at once, and others lose nothing by waiting for so few.
+/// While the number of targets is below the first number, the weight is the second. The first executions reveal many bugs, and
+/// the other analyses lose little by waiting for them.
 const PREFERRED: [(u64, u32); 2] = [(16, 50), (200, 6)];
-/// Reads of one thread that are paired, and writes that each of them can see, at most.
+/// Maximum number of reads of one thread that are paired, and of writes that each of them can see.
 const MOST_READS: usize = 40;
 const MOST_WRITES: usize = 6;
-/// Longest log that is analysed, in records.
+/// Maximum length of a log to analyse, in records.
 const LONGEST: usize = 200_000;
-/// What is remembered, at most.
+/// Limits on what is remembered.
 const MOST_KNOWN: usize = 20_000;
 const MOST_QUEUED: usize = 200_000;
-/// Of the walks at random, one in this many has no constraints.
+/// One in this many random targets has no constraints.
 const FREE: u64 = 3;
 
 type Hash = BuildHasherDefault<std::collections::hash_map::DefaultHasher>;
@@ -131,7 +131,7 @@ fn hash(what: impl std::hash::Hash) -> u64 {
 }
 
 impl ReadsFrom {
-    /// An analysis whose walks all derive from one seed.
+    /// Creates an analysis whose walks all derive from one seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
@@ -151,13 +151,13 @@ impl ReadsFrom {
         }
     }
 
-    /// An analysis that begins with what others run.
+    /// Creates an analysis that starts from the executions of other analyses.
     #[must_use]
     pub fn after_others(seed: u64) -> Self {
         Self { alone: false, ..Self::new(seed) }
     }
 
-    /// Takes in an execution, of this analysis or another one.
+    /// Takes in an execution of this analysis or another one.
     fn learn(&mut self, execution: &Execution) {
         if execution.threads < 2
             || execution.records.len() > LONGEST
@@ -182,13 +182,13 @@ impl ReadsFrom {
         threads.into_iter().for_each(|thread| self.queue_pairs(thread));
     }
 
-    /// What each read saw, thread by thread; the first time that a thread was there.
+    /// Returns for each thread what each of its reads saw the first time it was made.
     fn look(&mut self, execution: &Execution) -> Vec<Vec<(Read, u64)>> {
         let mut variables = Variables::default();
         let mut gates: HashMap<u32, (u32, u64)> = HashMap::new();
         let mut memory: HashMap<u64, Memory> = HashMap::new();
         let mut seen: BTreeMap<u64, Vec<(Read, u64)>> = BTreeMap::new();
-        // How often, and from where first.
+        // How often each read was made, and the memory it read first.
         let mut counts: HashMap<Read, (u32, u64)> = HashMap::new();
         for entry in execution.entries() {
             let _ = variables.note(execution, entry);
@@ -233,7 +233,7 @@ impl ReadsFrom {
         seen.filter(|reads: &Vec<_>| !reads.is_empty()).collect()
     }
 
-    /// Which reads could see which writes.
+    /// Notes which reads could see which writes.
     fn note_reads<'a>(&mut self, memory: impl Iterator<Item = &'a Memory>, counts: &HashMap<Read, (u32, u64)>) {
         for Memory { reads, writes, .. } in memory {
             for (&read, &(gate, updates)) in reads {
@@ -282,7 +282,7 @@ impl ReadsFrom {
         }
     }
 
-    /// Puts pairs of reads that could see something together which they have not into the queues.
+    /// Queues pairs of reads that could together see something they have not.
     fn queue_pairs(&mut self, thread: u64) {
         let Some(reads) = self.threads.get(&thread) else { return };
         for (number, first) in reads.iter().enumerate() {
@@ -305,7 +305,7 @@ impl ReadsFrom {
         }
     }
 
-    /// The next targets, up to this many on their way.
+    /// Returns the next targets, up to the number that may run at once.
     fn targets(&mut self) -> Vec<Target> {
         let mut targets = Vec::new();
         while self.waiting < if self.next < EARLY { AHEAD } else { FAR_AHEAD } {
@@ -315,7 +315,7 @@ impl ReadsFrom {
                     self.guided = number + 1;
                     constraints
                 }
-                // What is on its way may tell what to constraint for.
+                // The running targets may show what to constrain.
                 None if number < EARLY && self.waiting > 0 => break,
                 None => self.draw_at_random(number),
             };
@@ -323,15 +323,15 @@ impl ReadsFrom {
             self.waiting += 1;
             targets.push(Target { number, constraints });
         }
-        // The last one is run first.
+        // The campaign runs the last one first.
         targets.reverse();
         targets
     }
 
-    /// The constraints that come next, if there are any that were not tried.
+    /// Returns the next untried constraints, if there are any.
     fn draw(&mut self) -> Option<Vec<ReadConstraint>> {
         while let Some(mut wanted) = self.most_promising() {
-            // It may have come by itself meanwhile.
+            // Another execution may have shown it meanwhile.
             let is_seen = match wanted[..] {
                 [(read, write)] => self.reads.get(&read).is_some_and(|known| known.seen.contains(&write)),
                 [first, second] => self.seen_together.contains(&hash((first, second))),
@@ -353,8 +353,8 @@ impl ReadsFrom {
         None
     }
 
-    /// What is new in any thread comes before what is new in one, and single reads before pairs; of the pairs, those with one
-    /// that failed alone, because it may take both.
+    /// Takes what is new for all threads before what is new for one, and single reads before pairs; among pairs, one whose parts
+    /// failed alone, because it may take both.
     fn most_promising(&mut self) -> Option<Vec<(Read, u64)>> {
         let [single, pairs, rest @ ..] = &mut self.queues;
         let reads = &self.reads;
@@ -406,14 +406,14 @@ impl ReadsFrom {
     }
 }
 
-/// What happened to one address in an execution.
+/// What happened at one address in an execution.
 #[derive(Default)]
 struct Memory {
-    /// The thread that wrote last, and where.
+    /// The thread that wrote last, and the place.
     last: Option<(u32, u64)>,
-    /// Who read it, with the gates, and whether that was an update.
+    /// The reads, with their gates, and whether each was an update.
     reads: BTreeMap<Read, (u64, bool)>,
-    /// Writes, by path and place, with the gates.
+    /// The writes, by thread path and place, with their gates.
     writes: BTreeMap<(u64, u64), u64>,
 }
 
@@ -429,13 +429,13 @@ impl Analysis for ReadsFrom {
     fn initial_targets(&mut self) -> Vec<Target> {
         self.waiting = u64::from(self.alone);
         self.next = self.waiting;
-        // The first walk tells what there is to constraint for.
+        // The first walk shows what can be constrained.
         if self.alone { vec![Target { number: 0, constraints: Vec::new() }] } else { Vec::new() }
     }
 
-    /// What was not seen is worth more than what others try; but there can be any amount of it.
+    /// Unseen possibilities are worth more than what other analyses try, but their number is unlimited.
     fn weight(&self) -> u32 {
-        // They end about in the order of their numbers.
+        // Targets end roughly in the order of their numbers.
         let is_guided =
             self.next.saturating_sub(self.waiting) < self.guided || self.queues.iter().any(|queue| !queue.is_empty());
         let preference = PREFERRED.iter().find(|(most, _)| is_guided && self.next < *most);
@@ -455,14 +455,14 @@ impl Analysis for ReadsFrom {
 
     fn other_targets(&mut self, execution: &Execution) -> Vec<Target> {
         self.overheard += 1;
-        // Executions of one program are much alike: fewer and fewer are worth the time.
+        // Executions of one program resemble each other, so logs are analysed less and less often.
         if self.overheard.is_power_of_two() {
             self.learn(execution);
         }
         self.targets()
     }
 
-    /// Each part tries constraints of its own.
+    /// Each part tries its own constraints.
     fn split(&mut self, part: Part) -> bool {
         self.part = part;
         true

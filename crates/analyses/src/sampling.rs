@@ -1,8 +1,8 @@
-//! Sampling: threads are held at accesses that are drawn at random, until another thread is about to make a conflicting access.
+//! Sampling: threads are held at randomly chosen accesses until another thread is about to make a conflicting access.
 //!
 //! After J. Erickson, M. Musuvathi, S. Burckhardt, K. Olynyk, "Effective Data-Race Detection for the Kernel", 2010
-//! (DataCollider), and the Kernel Concurrency Sanitizer, which draws by counting accesses, as is done here. It is what
-//! [`crate::Watchpoint`] is measured against: that one knows which accesses conflict, and provokes each pair once.
+//! (DataCollider), and the Kernel Concurrency Sanitizer, which counts accesses to choose one, as this module does. It is the
+//! baseline for [`crate::Watchpoint`], which knows which accesses conflict and provokes each pair once.
 
 use racehunter_explore::{Analysis, Execution, Loader, Part, Plan, Sample, Saver, Unusable};
 
@@ -12,23 +12,23 @@ pub struct Sampling {
     part: Part,
     next: u64,
     free: bool,
-    /// Accesses at points of the longest execution so far.
+    /// Number of accesses at points in the longest execution so far.
     accesses: u64,
 }
 
-/// Executions that wait at any time, so that a batch can be filled.
+/// Number of waiting targets, enough to fill a batch.
 const AHEAD: u64 = 64;
-/// Accesses of an execution at which a thread is held, in the mean.
+/// Mean number of accesses per execution at which a thread is held.
 const HOLDS: u64 = 4;
 
 impl Sampling {
-    /// Samples that all derive from one seed.
+    /// Creates an analysis whose samples all derive from one seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { seed, part: Part::WHOLE, next: 0, free: false, accesses: 0 }
     }
 
-    /// In executions that run freely.
+    /// Lets the executions run freely.
     #[must_use]
     pub fn free_running(self) -> Self {
         Self { free: true, ..self }
@@ -45,7 +45,7 @@ impl Analysis for Sampling {
 
     fn initial_targets(&mut self) -> Vec<u64> {
         (self.next, self.accesses) = (0, 0);
-        // The first one tells how many accesses there are.
+        // The first execution shows how many accesses there are.
         self.targets(1)
     }
 
@@ -54,9 +54,9 @@ impl Analysis for Sampling {
             return Plan::monitored();
         }
         let number = number.wrapping_mul(u64::from(self.part.of())).wrapping_add(u64::from(self.part.number() - 1));
-        // An odd factor, so that no two have the same seed.
+        // The factor is odd, so that no two executions have the same seed.
         let seed = self.seed.wrapping_add(number.wrapping_mul(0xD134_2543_DE82_EF95));
-        // Not every access of a short execution: then all would be alike.
+        // Holding at every access of a short execution would make all executions alike.
         let every = (self.accesses / HOLDS).max(2);
         Plan { sample: Some(Sample { seed, every }), free: self.free, detect_races: !self.free, ..Plan::default() }
     }
@@ -67,7 +67,7 @@ impl Analysis for Sampling {
         self.targets((self.next + 1).max(AHEAD))
     }
 
-    /// Each part draws the samples whose numbers are its own.
+    /// Each part draws the samples with its own numbers.
     fn split(&mut self, part: Part) -> bool {
         self.part = part;
         true

@@ -1,4 +1,4 @@
-//! The simplest schedule for a bug: first by leaving things out, then by looking for it with fewer preemptions.
+//! Finds the simplest schedule for a bug: first by leaving out switches, then by searching with fewer preemptions.
 
 use crate::{BoundKind, ContextBound, Strategy};
 use racehunter_explore::{
@@ -7,9 +7,9 @@ use racehunter_explore::{
 };
 use std::cell::RefCell;
 
-/// As [`minimise`], but when preemptions are left it also searches among the schedules with fewer of them: first near those that are
-/// left, which works for large programs, then systematically (ignored yields and time-outs while others can run count as preemptions
-/// then). With enough executions for that it finds the least.
+/// Like [`minimise`], but if preemptions are left it also searches the schedules with fewer of them: first near the schedule
+/// found, which works for large programs, then systematically. The systematic search counts ignored yields and time-outs while
+/// others can run as preemptions. With enough executions it finds the minimum.
 pub fn simplify(
     executor: &mut dyn Executor,
     plan: &Plan,
@@ -37,14 +37,14 @@ pub fn simplify(
         }
     });
     let analysis = ContextBound::iterative(bound, BoundKind::Preemptions, Strategy::MinSwitches, 0);
-    // The points are those that the executor has.
+    // The points are those of the executor.
     let budget = Budget {
         runs: Some(left),
         points: Points::Sync,
         spurious: plan.spurious,
         max_events: room(plan),
         max_threads: plan.max_threads,
-        // Where the bug is a status, it is one of failure.
+        // If the bug is an exit status, the status is one of failure.
         allowed: Allowed::default(),
         ..Budget::default()
     };

@@ -1,11 +1,11 @@
-//! Suspects: makes pairs of accesses meet that a static analysis of the code takes for races.
+//! Suspects: provokes pairs of accesses that a static analysis considers races.
 //!
-//! A pair is known by the sites of its instructions. Where these are in memory is learned from executions: the first look, and
-//! all that other members of the portfolio run. As soon as both instructions of a pair were executed, a thread that comes to
-//! one of them is held there until another one is about to do something that conflicts, as in [`crate::Watchpoint`]; the pair
-//! need not have touched the same memory before. What does not meet is tried again and again, with other threads first, and at
-//! later ones of the accesses. As long as only one of the two was executed, threads are held there as well: the others may come
-//! to the other one then, unless the first thread never stops.
+//! A pair is identified by the sites of its instructions. Their code addresses are learned from executions: a first one, and
+//! all that other members of the portfolio run. Once both instructions of a pair were executed, a thread that reaches one of
+//! them is held there until another thread is about to make a conflicting access, as in [`crate::Watchpoint`]; the two need not
+//! have accessed the same memory before. A pair that does not meet is tried again, with other threads first and at later
+//! occurrences of the accesses. While only one of the two instructions was ever executed, threads are held there too: another
+//! thread may then reach the other one, unless the first thread never stops.
 
 use racehunter_explore::{Analysis, Descriptor, Execution, Plan, Tail};
 use racehunter_log::{CodeAddress, SiteId};
@@ -14,40 +14,40 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The analysis.
 pub struct Suspects {
     seed: u64,
-    /// Sites of both instructions, the most convincing pair first.
+    /// The sites of both instructions of each pair, the most likely race first.
     pairs: Vec<[SiteId; 2]>,
-    /// Where the instructions of sites are.
+    /// The code addresses of each site.
     codes: BTreeMap<SiteId, BTreeSet<CodeAddress>>,
-    /// Pairs of which both instructions were executed; if it was only one, that one twice.
+    /// Pairs whose instructions were both executed; if only one was, it appears twice.
     met: BTreeSet<Rank>,
     round: u64,
 }
 
-/// Position of a pair, and where its instructions are.
+/// The position of a pair, and the code addresses of its instructions.
 type Rank = (usize, [CodeAddress; 2]);
 
-/// What to run for.
+/// The purpose of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// To see where the instructions are.
+    /// Learn the code addresses of the instructions.
     Look,
-    /// To make two accesses meet, in one of several ways.
+    /// Make two accesses meet; the number varies how.
     Provoke([CodeAddress; 2], u64),
 }
 
-/// One round in this many lets threads take turns only when they must.
+/// One round in this many switches threads only when necessary.
 const PLAIN: u64 = 4;
-/// Accesses of an instruction at which threads are held, at most: the first is the most promising.
+/// Maximum number of occurrences of an instruction at which threads are held: the first is the most promising.
 const DEPTH: u64 = 12;
 
 impl Suspects {
-    /// Pairs of sites, the most convincing first.
+    /// Creates an analysis for pairs of sites, the most likely race first.
     #[must_use]
     pub fn new(pairs: Vec<[SiteId; 2]>, seed: u64) -> Self {
         Self { seed, pairs, codes: BTreeMap::new(), met: BTreeSet::new(), round: 0 }
     }
 
-    /// Takes note of where instructions are; targets for the pairs of which both are known now.
+    /// Learns code addresses. Returns targets for the pairs that became known.
     fn learn(&mut self, execution: &Execution) -> Vec<Target> {
         let mut is_new = false;
         for entry in execution.entries().filter(|entry| entry.is_access() && entry.code().is_known()) {
@@ -70,7 +70,7 @@ impl Suspects {
                 self.met.retain(|known| known.0 != position);
                 self.met.extend(pairs.iter().map(|codes| (position, *codes)));
                 let targets = pairs.into_iter().map(|codes| Target::Provoke(codes, self.round));
-                // One instruction can be of several pairs.
+                // One instruction can belong to several pairs.
                 targets.for_each(|target| {
                     if !new.contains(&target) {
                         new.push(target)
@@ -78,7 +78,7 @@ impl Suspects {
                 });
             }
         }
-        // The last one is run first.
+        // The campaign runs the last one first.
         new.reverse();
         new
     }
@@ -94,7 +94,7 @@ impl Analysis for Suspects {
 
     fn plan(&self, target: &Target) -> Plan {
         let Target::Provoke(codes, round) = *target else { return Plan::default() };
-        // In later rounds at any of the first few, and then some more.
+        // Later rounds hold at later occurrences too.
         let nth = 1 + (round / PLAIN) % (1 + round / (2 * PLAIN)).min(DEPTH);
         let tail = match round % PLAIN {
             0 => Tail::MinSwitches,
@@ -149,7 +149,7 @@ mod tests {
         let new = suspects.other_targets(&execution(&[(3, 0x30), (4, 0x40), (9, 0x90)]));
         assert_eq!(new, [Target::Provoke([CodeAddress(0x30), CodeAddress(0x40)], 0)]);
         assert!(suspects.other_targets(&execution(&[(4, 0x40)])).is_empty());
-        // All of them again, the best last in the list, and so first to run.
+        // All of them again; the best is last in the list, and so runs first.
         let again = suspects.next_stage().unwrap();
         assert_eq!(
             again,
@@ -164,7 +164,7 @@ mod tests {
     fn threads_are_held_where_only_one_of_two_instructions_is_known() {
         let mut suspects = Suspects::new(vec![[SiteId(3), SiteId(4)], [SiteId(3), SiteId(5)]], 1);
         suspects.initial_targets();
-        // For both pairs, and once.
+        // One target serves both pairs.
         assert_eq!(
             suspects.new_targets(&Target::Look, &execution(&[(3, 0x30)])),
             [Target::Provoke([CodeAddress(0x30), CodeAddress(0x30)], 0)]

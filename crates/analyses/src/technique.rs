@@ -1,8 +1,8 @@
-//! The table of techniques. A technique is its own file and one row here.
+//! The table of techniques. A technique is one file of its own and one row here.
 //!
-//! Everything else that depends on which techniques there are reads this table: the values and the help of `--analysis`, the
-//! techniques that the help of each option names, whether a campaign can be divided, how long a hunt goes on by default,
-//! and the test that compares the table with the user guide.
+//! Everything that depends on the list of techniques reads this table: the values and the help of `--analysis`, the help of
+//! each option, whether a campaign can be divided, the default limit of a hunt, and the test that compares the table with
+//! the user guide.
 
 use crate::{
     Bounds, ContextBound, Coverage, FreeRunning, Options, Predict, ReadsFrom, Sampling, ThreadBound, VariableBound,
@@ -17,28 +17,28 @@ pub struct Row {
     pub name: &'static str,
     /// One line of help.
     pub help: &'static str,
-    /// What a hunt that has finished claims.
+    /// What a finished hunt claims.
     pub claims: Claims,
     /// Whether the work can be divided by `--partition`.
     pub divides: bool,
-    /// Whether it can do without control over the threads (`--free-running`).
+    /// Whether it supports `--free-running`.
     pub runs_freely: bool,
     /// How it finds data races unless the user says otherwise.
     pub races: Races,
     /// The options that concern it, besides those that concern every technique.
     pub options: &'static [Setting],
-    /// The analyses that make it up.
+    /// Builds the analyses of the technique.
     pub portfolio: fn(&Options) -> Portfolio,
 }
 
-/// What a technique claims when it has run to its end.
+/// What a technique claims when it has finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claims {
-    /// It ends, and then nothing within its bounds is left. Such a hunt needs no limit.
+    /// It ends, having covered everything within its bounds. Such a hunt needs no limit.
     Coverage,
-    /// It covers something on the way, and goes on after that.
+    /// It covers something, and then continues with other analyses.
     CoverageOnTheWay,
-    /// Nothing, or a probability. Without a limit it would go on for ever.
+    /// Nothing, or a probability. Without a limit it never ends.
     Nothing,
 }
 
@@ -49,7 +49,7 @@ pub enum Races {
     Inferred,
     /// It provokes them: two threads stand before conflicting accesses at the same time.
     Met,
-    /// The same, for pairs of accesses that a monitored execution shows.
+    /// As `Met`, for pairs of accesses seen in a monitored execution.
     MetInPairs,
 }
 
@@ -79,7 +79,7 @@ pub enum Setting {
 }
 
 impl Setting {
-    /// The names of the techniques that the option concerns, in the order of the table.
+    /// Returns the names of the techniques that the option concerns, in the order of the table.
     #[must_use]
     pub fn techniques(self) -> Vec<&'static str> {
         let rows = Technique::ALL.iter().map(|technique| technique.row());
@@ -87,22 +87,22 @@ impl Setting {
     }
 }
 
-/// Makes [`Technique`] and its table of rows.
+/// Defines [`Technique`] and its table.
 macro_rules! techniques {
     ($($(#[$note:meta])* $name:ident { $($field:tt)* })*) => {
-        /// A technique as the command line names it.
+        /// A technique, as named on the command line.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
         pub enum Technique {
             $($(#[$note])* $name,)*
         }
 
         impl Technique {
-            /// All of them, in the order in which they are listed.
+            /// All techniques, in the order in which they are listed.
             pub const ALL: [Self; [$(stringify!($name)),*].len()] = [$(Self::$name),*];
-            /// All of them, by name.
+            /// All techniques, by name.
             pub const NAMES: [(&'static str, Self); Self::ALL.len()] = [$((Self::$name.row().name, Self::$name)),*];
 
-            /// What is known about it.
+            /// Returns its row of the table.
             #[must_use]
             pub const fn row(self) -> &'static Row {
                 match self {
@@ -153,12 +153,12 @@ techniques! {
             if options.free_running { Portfolio::of(FreeRunning::new()) } else { Portfolio::of(Watchpoint::new()) }
         },
     }
-    /// The same in all schedules with few preemptions.
+    /// Watchpoints in all schedules with few preemptions.
     WatchpointBound {
         name: "watchpoint-bound",
         help: "The same in all schedules with few preemptions",
         claims: Claims::Coverage,
-        // Which pairs of accesses there are is known only on the way.
+        // The pairs of accesses are only discovered during the search.
         divides: false,
         runs_freely: false,
         races: Races::MetInPairs,
@@ -168,7 +168,7 @@ techniques! {
             Portfolio::of(WatchpointBound::new(bound, bound_kind, strategy, seed))
         },
     }
-    /// Context bounding, ranked by variables and threads.
+    /// Context bounding, ordered by variables and threads.
     VariableBound {
         name: "variable-bound",
         help: "Context bounding, few variables and threads first",
@@ -186,7 +186,7 @@ techniques! {
             Portfolio::of(analysis.selective(options.selective))
         },
     }
-    /// Strict priorities in as many orders as any few threads need.
+    /// Strict priorities, in enough orders for any few threads.
     ThreadBound {
         name: "thread-bound",
         help: "Strict priorities, in as many orders as any few threads need",
@@ -275,7 +275,7 @@ techniques! {
         options: &[],
         portfolio: |options| Portfolio::of(Walks::uniform(options.seed)),
     }
-    /// Walks that begin like others that showed something new.
+    /// Walks that start from executions that covered something new.
     Coverage {
         name: "coverage",
         help: "Walks that begin like those that showed something new",
@@ -286,7 +286,7 @@ techniques! {
         options: &[],
         portfolio: |options| Portfolio::of(Coverage::new(options.seed)),
     }
-    /// Walks in which reads see what they have not seen yet.
+    /// Walks in which reads see writes that they have not seen yet.
     ReadsFrom {
         name: "reads-from",
         help: "Executions in which reads see writes that they have not seen yet",
@@ -308,7 +308,7 @@ techniques! {
         options: &[],
         portfolio: |options| Portfolio::of(Predict::new(options.seed)),
     }
-    /// Watchpoints on accesses that are drawn at random.
+    /// Watchpoints on randomly chosen accesses.
     Sampling {
         name: "sampling",
         help: "Watchpoints on accesses that are drawn at random",
@@ -324,11 +324,11 @@ techniques! {
     }
 }
 
-/// Executions of `auto` after which what is not found counts as rare.
+/// Executions of `auto` after which a bug not found counts as rare.
 const RARE: u64 = 1_000;
 
-/// Most bugs need few preemptions, and bounding proves that there are no others. The rest are a matter of luck, which should
-/// not have to wait: the kinds of walks are lucky with different programs.
+/// Most bugs need few preemptions, and bounding proves that no such bug exists. The rest take luck and should not have to
+/// wait; each kind of walk suits different programs.
 fn auto(options: &Options) -> Portfolio {
     if options.free_running {
         return Portfolio::of(FreeRunning::new());
@@ -336,7 +336,7 @@ fn auto(options: &Options) -> Portfolio {
     let Options { seed, depth, .. } = *options;
     let guided = Portfolio::of(context_bound(options)).with(1, ReadsFrom::after_others(seed));
     let others = guided.with(1, Walks::uniform(seed)).with(1, Walks::pct(depth, seed));
-    // The log of any execution may predict more than it shows; and what all of them do not find is rare.
+    // Any log may predict more than its execution shows; and a bug that all of them miss is rare.
     others.with(1, Predict::from_others()).with(1, Coverage::after_others(seed, RARE))
 }
 
@@ -352,39 +352,38 @@ fn bounds(options: &Options) -> Bounds {
 }
 
 impl Technique {
-    /// Its name.
+    /// Returns its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// Whether its work can be divided.
+    /// Returns whether its work can be divided.
     #[must_use]
     pub const fn divides(self) -> bool {
         self.row().divides
     }
 
-    /// Whether it can do without control over the threads.
+    /// Returns whether it supports `--free-running`.
     #[must_use]
     pub const fn runs_freely(self) -> bool {
         self.row().runs_freely
     }
 
-    /// Threads that a bug is about, at most, unless the user says otherwise: the orders of thread bounding grow fast with
-    /// their number.
+    /// Returns the default of `--threads`. The orders of thread bounding grow fast with this number.
     #[must_use]
     pub const fn default_threads(self) -> u32 {
         if matches!(self, Self::ThreadBound) { 2 } else { 4 }
     }
 
-    /// The analyses that make up the technique.
+    /// Builds the analyses of the technique.
     #[must_use]
     pub fn portfolio(self, options: &Options) -> Portfolio {
         (self.row().portfolio)(options)
     }
 }
 
-/// A name that no technique has.
+/// The name of no technique.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no analysis `{0}`; there are {names}", names = Technique::ALL.map(Technique::name).join(", "))]
 pub struct UnknownTechnique(String);
@@ -413,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_words_of_the_command_line_and_differ() {
+    fn names_are_valid_option_values_and_unique() {
         for (at, technique) in Technique::ALL.into_iter().enumerate() {
             let name = technique.name();
             assert!(!name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{name}");

@@ -1,17 +1,17 @@
-//! Thread bounding: strict priorities, in enough orders that any few threads come in every order.
+//! Thread bounding: strict priorities, in enough orders that any few threads occur in every order.
 //!
-//! S. Bindal, S. Bansal, A. Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs", ISSTA
-//! 2013: algorithm 1. The thread with the highest priority runs; a preemption gives the running thread another place in
-//! the order. A bug that needs `t` threads in a certain order shows whatever the others do, so it is enough to try as many
-//! random orders as have every order of any `t` threads among them, with the confidence that is asked for (lemma 4.1).
-//! There are far fewer of these than orders of all threads.
+//! S. Bindal, S. Bansal, A. Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs", ISSTA 2013:
+//! algorithm 1. The thread with the highest priority runs; a preemption gives the running thread another place in the order. A
+//! bug that needs `t` threads in a certain order shows whatever the other threads do. It is therefore enough to try
+//! random orders until, with the requested confidence, they include every order of any `t` threads (lemma 4.1). That takes far
+//! fewer than all orders of all threads.
 //!
-//! A *candidate* order is a priority order with the preemptions that were chosen in it. Different candidates mostly ask for the
-//! same schedules. So a target is the beginning of a schedule with all candidates that follow it, and new targets begin where
-//! the candidates part. Each schedule is run once, however many candidates follow it.
+//! A *candidate* is a priority order with the preemptions chosen in it. Different candidates mostly lead to the same schedules. A
+//! target is therefore a schedule prefix with all candidates that follow it, and new targets begin where candidates diverge. Each
+//! schedule is run once, however many candidates follow it.
 //!
-//! In a divided search, candidates without a preemption are common to all parts. Others belong to the part given by a hash of
-//! the partial order of the events before their first preemption, and of the preempted thread.
+//! In a divided search, candidates without a preemption are common to all parts. Others belong to the part given by a hash of the
+//! partial order of the events before their first preemption, and of the preempted thread.
 
 mod candidate;
 mod keep;
@@ -33,12 +33,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-/// Candidates that wait, at most: with more the search goes on, but not all of it, and claims nothing.
+/// Maximum number of waiting candidates. Beyond it the search drops candidates and claims nothing.
 const MOST_CANDIDATES: usize = 8_000_000;
-/// Beginnings that are remembered, at most. Others are not left out.
+/// Maximum number of remembered prefixes. Beyond it nothing more is pruned.
 const MOST_BEGUN: usize = 32_000_000;
 
-/// The beginning of a schedule, up to the decision about an event, and the candidates that go on from there.
+/// A schedule prefix up to the decision about an event, and the candidates that continue from there.
 #[derive(Clone)]
 pub struct Target {
     prefix: PrefixId,
@@ -49,61 +49,61 @@ pub struct Target {
 /// What the rest of an execution depends on, besides priorities.
 #[derive(Default)]
 struct State {
-    /// The events so far, as [`History`] has them.
+    /// A hash of the events so far, from [`History`].
     past: u64,
-    /// The threads that are not over, with their paths, and the paths of those that are still to come.
+    /// The threads that have not ended and those still to come, with their paths.
     live: Vec<(ThreadId, ThreadPath)>,
     to_come: Vec<ThreadPath>,
-    /// The threads that come after all others.
+    /// The threads with the lowest priorities.
     last: Vec<ThreadId>,
 }
 
-/// The analysis. See the documentation of the module.
+/// The analysis. See the module documentation.
 pub struct ThreadBound {
     bounds: Bounds,
     confidence: f64,
     strategy: Strategy,
     seed: u64,
-    /// What counts as one variable, where it is not any part.
+    /// The objects that count as one variable each.
     objects: Option<Objects>,
     part: Part,
-    /// Executions from which nothing else can begin observe only which threads can run.
+    /// Executions from which no target can branch observe only which threads can run.
     selective: bool,
     /// There were such executions.
     skipped: bool,
     place: Place,
     trie: Trie,
     later: BTreeMap<Place, Vec<Target>>,
-    /// The threads that the orders are for, by their paths, and how many orders there are.
+    /// The paths of the threads that are ordered, and the number of orders needed.
     paths: Vec<ThreadPath>,
     orders: u64,
-    /// Those that were drawn so far.
+    /// The orders drawn so far.
     drawn: Drawn,
     portions: Portions,
-    /// Threads that came later: the orders are too few.
+    /// Further threads appeared, so more orders are needed.
     more_paths: bool,
-    /// Some preemption was left out because of the bounds, or because of the iteration of a loop.
+    /// Some preemption was left out because of the bounds, or because of a loop iteration.
     late_iterations: bool,
     dropped: bool,
-    /// Another thread went on than the priorities say.
+    /// A thread continued that does not have the highest priority.
     unpredicted: bool,
-    /// There were other choices than those of priorities: time-outs while others can run, spurious wake-ups.
+    /// There were choices that priorities do not make: time-outs while others can run, spurious wake-ups.
     unfair: bool,
     /// Some thread had to give way.
     exhausted: bool,
-    /// Not everything is in the log that threads do to each other.
+    /// The log does not contain everything that threads do to each other.
     annotated: bool,
-    /// Whether candidates are dropped that would only repeat what others do.
+    /// Whether to drop candidates that would only repeat what others do.
     prunes: bool,
-    /// What candidates have begun with, see [`ThreadBound::is_new`].
+    /// Hashes of the states of candidates, see [`ThreadBound::is_new`].
     begun: HashSet<u64>,
     pruned: u64,
-    /// Candidates of all targets that wait.
+    /// Number of candidates of all waiting targets.
     candidates: usize,
 }
 
 impl ThreadBound {
-    /// All bugs of this many threads within the bounds, with this confidence.
+    /// Looks for all bugs of this many threads within the bounds, with this confidence.
     #[must_use]
     pub fn new(bounds: Bounds, confidence: f64, strategy: Strategy, seed: u64) -> Self {
         let preemptions = bounds.preemptions.min(MOST_CHANGED as u32);
@@ -137,26 +137,26 @@ impl ThreadBound {
         }
     }
 
-    /// With these as variables, if any, instead of every part of them.
+    /// Counts each of these objects, if any, as one variable.
     #[must_use]
     pub fn of(self, objects: Option<Objects>) -> Self {
         Self { objects, ..self }
     }
 
-    /// Every schedule, also those that differ from others only in the order of independent events.
+    /// Also runs schedules that differ from others only in the order of independent events.
     #[must_use]
     pub fn without_pruning(self) -> Self {
         Self { prunes: false, ..self }
     }
 
-    /// With so much done at once, and no more.
+    /// Limits how much is done at once.
     #[must_use]
     pub fn in_portions(self, portions: Portions) -> Self {
         Self { portions, ..self }
     }
 
-    /// Executions skip all accesses from which nothing else can begin: those with one candidate that has no preemption left. Which
-    /// thread goes on there follows from the priorities and from which threads can run.
+    /// Makes executions skip all accesses if no target can branch from them: those with one candidate that has no preemption
+    /// left. There the priorities and the set of enabled threads determine which thread continues.
     #[must_use]
     pub fn selective(self, selective: bool) -> Self {
         Self { selective, ..self }
@@ -169,10 +169,10 @@ impl ThreadBound {
         self.selective && !is_first && target.candidates.len() == 1 && target.candidates.iter().all(is_last)
     }
 
-    /// Whether no candidate has begun like this: after the same events, up to the order of independent ones, with the same
-    /// priorities, and with as much left of the bounds. What follows would be the same.
+    /// Returns whether no other candidate has reached this state: the same events up to the order of independent ones, the same
+    /// priorities, and as much left of the bounds. What follows would be the same.
     fn is_new(&mut self, state: &State, candidate: &Candidate) -> bool {
-        // How long a thread has had its turn depends on the order of all events.
+        // The length of a turn depends on the order of all events.
         if !self.prunes || self.exhausted || self.annotated || self.begun.len() >= MOST_BEGUN {
             return true;
         }
@@ -193,18 +193,18 @@ impl ThreadBound {
         is_new
     }
 
-    /// Whether candidates whose first preemption is here belong to the part of the search that is done here.
+    /// Returns whether candidates with their first preemption here belong to this part of the search.
     fn owns(&self, state: &State, decision: &Decision) -> bool {
         let path = state.live.iter().find(|(thread, _)| *thread == decision.from).map_or(0, |&(_, path)| path.0);
         self.part.owns(state.past ^ path.rotate_left(17))
     }
 
-    /// Parts that an order is about: threads, and what follows preemptions.
+    /// Returns the number of items in an order: threads, and what follows preemptions.
     fn parts(&self) -> u32 {
         self.paths.len() as u32 + self.bounds.preemptions
     }
 
-    /// Of how many parts every order is wanted.
+    /// Returns how many of these items must occur in every order.
     fn few(&self) -> u32 {
         self.bounds.threads + self.bounds.preemptions
     }
@@ -214,7 +214,7 @@ impl ThreadBound {
         Candidate { seed: nth_order(self.seed, number), preempted, count: 0, variables }
     }
 
-    /// The next candidates without preemptions, each order of the parts once. None when there are no more.
+    /// Returns the next candidates without preemptions, each order of the items once, or `None` if there are no more.
     fn draw(&mut self) -> Option<Vec<Candidate>> {
         if self.drawn.count == 0 {
             self.orders = orders_needed(self.parts(), self.few(), self.confidence);
@@ -227,7 +227,7 @@ impl ThreadBound {
             let parts = (0..self.bounds.preemptions).map(|part| part_priority(candidate.seed, part));
             let is_new = self.drawn.count(&threads.chain(parts).collect::<Vec<u64>>());
             let is_last = self.drawn.count - first == self.portions.draws;
-            // When all that were drawn are known, one of them is tried again, so that the hunt can end here.
+            // If no new order was drawn, one is tried again, so that the hunt can stop here.
             if is_new || is_last && candidates.is_empty() {
                 candidates.push(candidate);
             }
@@ -249,7 +249,7 @@ impl ThreadBound {
         vec![Target { prefix: ROOT, at: EventNumber::START, candidates: Rc::new(vec![self.candidate(0)]) }]
     }
 
-    /// Takes note of the threads of an execution.
+    /// Notes the threads of an execution.
     fn learn(&mut self, execution: &Execution) {
         let mut last = LastVariables::new(execution);
         let _ = last.before(EventNumber::NEVER, ThreadId::MAIN);
@@ -262,7 +262,7 @@ impl ThreadBound {
         }
     }
 
-    /// The candidate with a preemption here, if the bounds allow it.
+    /// Returns the candidate that is preempted here, if the bounds allow it.
     fn preempting(
         &mut self,
         candidate: &Candidate,
@@ -281,8 +281,8 @@ impl ThreadBound {
         (candidate.place().variables <= self.bounds.variables).then_some(candidate)
     }
 
-    /// Follows the candidates along an execution that their leader, the first of them, has made. Where others part from it,
-    /// new targets begin.
+    /// Follows the candidates along the execution of their leader, the first of them. New targets begin where the others diverge
+    /// from it.
     fn follow(
         &mut self,
         target: &Target,
@@ -290,7 +290,7 @@ impl ThreadBound {
         mut candidates: Vec<Candidate>,
         now: &mut Vec<Target>,
     ) {
-        // Priorities that were looked at.
+        // Number of priorities examined.
         let mut effort = 0;
         let objects = self.objects.clone();
         let mut last_variables = LastVariables::of(execution, objects.as_ref());
@@ -323,7 +323,7 @@ impl ThreadBound {
                     ready.iter().map(|&thread| (thread, last_variables.path(thread))).collect();
                 let predicted = candidates.first().and_then(|leader| leader.choose(&ready, &last));
                 self.unpredicted |= predicted != Some(decision.to);
-                // At the decision where the target begins, those that are preempted there are among the candidates.
+                // At the target's own decision, the preempted candidates are already among the candidates.
                 let may_preempt = decision.going == Going::Ready && decision.at > target.at;
                 let begins = decision.at > target.at;
                 let mut state = State::default();
@@ -346,7 +346,7 @@ impl ThreadBound {
                     let parts = |candidate: &Candidate| {
                         candidate.choose(&ready, &last).filter(|&choice| Some(choice) != predicted)
                     };
-                    // The leader stays, and stays the first.
+                    // The leader stays, and stays first.
                     match parts(&candidate) {
                         Some(_) if begins && !self.is_new(&state, &candidate) => {}
                         Some(choice) => parting.entry(choice).or_default().push(candidate),
@@ -364,7 +364,7 @@ impl ThreadBound {
                     self.add(Target { prefix, at: decision.at, candidates: Rc::new(candidates) }, now);
                 }
                 if begins && effort > self.portions.priorities {
-                    // The rest is for another execution that begins in the same way, so that the hunt can end in between.
+                    // Another execution with the same prefix handles the rest, so that the hunt can stop in between.
                     self.trie.hold(prefix);
                     self.add(Target { prefix, at: decision.at, candidates: Rc::new(candidates) }, now);
                     break;
@@ -383,7 +383,7 @@ impl ThreadBound {
         self.trie.release(prefix);
     }
 
-    /// A target now or later, as the first of its candidates says; more than one if it has too many.
+    /// Queues a target for now or later, depending on its first candidate; it is split if it has too many candidates.
     fn add(&mut self, mut target: Target, now: &mut Vec<Target>) {
         if target.candidates.len() > self.portions.candidates {
             let mut candidates = target.candidates.as_ref().clone();
@@ -411,7 +411,7 @@ impl ThreadBound {
         }
     }
 
-    /// The bounds within which everything was run once nothing waits for the current place.
+    /// Returns the bounds that are covered once nothing waits for the current place.
     fn covered(&self) -> Place {
         let Bounds { variables, preemptions, iterations, .. } = self.bounds;
         let most = Place { variables, iterations: iterations.unwrap_or(u32::MAX), preemptions };
@@ -442,7 +442,7 @@ impl Analysis for ThreadBound {
         let style = Style::Order { changed: leader.preempted.map(|thread| thread.0), count: leader.count };
         let tail = Tail::Walk { style, seed: leader.seed };
         let switches = self.trie.switches(target.prefix);
-        // Blocks of the heap are named by where, and in which iteration of a loop, they were allocated.
+        // A heap block is named by its allocation site and the loop iteration that allocated it.
         let skips = self.skips(target);
         let (allocations, select) = (!skips, skips.then(Vec::new));
         Plan { switches, tail_from: target.at, tail, fair_limit, allocations, select, ..Plan::default() }
@@ -457,19 +457,19 @@ impl Analysis for ThreadBound {
         }
         self.learn(execution);
         self.skipped |= self.skips(target);
-        // A handler runs between any two steps of its thread, which is more than the past of an execution tells.
+        // A handler runs between any two steps of its thread, which the past does not record.
         let is_handled = || execution.entries().any(|entry| matches!(entry.event(), Event::Handler { .. }));
         self.annotated |= self.prunes && (execution.is_annotated() || is_handled());
         let brings_orders = target.prefix == ROOT && target.at == EventNumber::START;
         let mut candidates = target.candidates.as_ref().clone();
         if brings_orders && self.drawn.count == 0 {
-            // Now the threads are known, and with them how many orders it takes.
+            // Now the threads are known, and with them the number of orders needed.
             self.more_paths = false;
             candidates = self.draw().unwrap_or(candidates);
         }
         let mut now = Vec::new();
         if brings_orders && let Some(next) = self.draw() {
-            // The first of the new targets, and so the last to be run.
+            // Pushed first, and so run last.
             self.add(Target { prefix: ROOT, at: EventNumber::START, candidates: Rc::new(next) }, &mut now);
         }
         self.follow(target, execution, candidates, &mut now);
@@ -478,7 +478,7 @@ impl Analysis for ThreadBound {
 
     fn next_stage(&mut self) -> Option<Vec<Target>> {
         if self.more_paths && self.later.is_empty() {
-            // There are more threads than in the first execution, and so there should be more orders.
+            // There are more threads than in the first execution, so more orders are needed.
             return Some(self.begin());
         }
         let (place, targets) = self.later.pop_first()?;
@@ -516,7 +516,7 @@ impl Analysis for ThreadBound {
         if self.skipped {
             words += &skipped_in_words(self.bounds.preemptions);
         }
-        // A bound on iterations that nothing has come up against says nothing.
+        // A bound on iterations that nothing reached need not be mentioned.
         let is_limited = self.late_iterations || Some(iterations) != self.bounds.iterations;
         words += &iterations_in_words(Some(iterations).filter(|_| is_limited));
         Some(words)

@@ -1,11 +1,11 @@
-//! Schedule prefixes that share their beginnings.
+//! A trie of schedule prefixes.
 
 use racehunter_explore::{Execution, Loader, Plan, Saver, Switch, Unusable};
 use racehunter_log::{CodeAddress, Event, EventNumber, ThreadId};
 use rustc_hash::FxHashMap;
 use std::num::TryFromIntError;
 
-/// A prefix of a schedule: the target of searches that keep their prefixes in a trie.
+/// A schedule prefix: the target of searches that keep their prefixes in a trie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PrefixId(u32);
 
@@ -32,21 +32,21 @@ impl PrefixId {
 /// The empty prefix.
 pub(crate) const ROOT: PrefixId = PrefixId(0);
 
-/// A set of schedule prefixes. Each is one [`Node`], the last switch of it; the rest is that of its parent. A node is
-/// given back when it is not held and no longer prefix begins with it, so memory is that of the prefixes in use.
+/// A set of schedule prefixes. Each is one [`Node`], its last switch; the rest is its parent. A node is freed when it
+/// is neither held nor the parent of another, so memory is proportional to the prefixes in use.
 pub(crate) struct Trie {
     /// Full chunks never move, so growing does not copy.
     chunks: Vec<Vec<Node>>,
-    /// First node that was given back; the others follow by their `parent`. `ROOT` for none.
+    /// The first free node; `parent` links to the next. `ROOT` for none.
     free: PrefixId,
-    /// Code addresses, which nodes name by their numbers: there are few.
+    /// Code addresses. Nodes refer to them by number, because there are few.
     codes: Vec<CodeAddress>,
     numbers: FxHashMap<CodeAddress, u32>,
-    /// The code that was asked for last, and its number.
+    /// The code address looked up last, and its number.
     last_code: Option<(CodeAddress, u32)>,
 }
 
-/// One switch of a prefix. Who was running before it is the `to` of the parent.
+/// One switch of a prefix. The thread that ran before it is the parent's `to`.
 #[derive(Clone, Copy)]
 struct Node {
     at: u32,
@@ -63,23 +63,22 @@ const _: () = assert!(size_of::<Node>() <= 24);
 
 const CHUNK: usize = 1 << 16;
 
-/// The last switch of a prefix, and what goes with the prefix.
+/// The last switch of a prefix, and the attributes of the prefix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Last {
-    /// The event that the switch is about.
+    /// The event of the switch.
     pub at: EventNumber,
-    /// The thread that it chooses.
+    /// The thread that performs the event.
     pub to: ThreadId,
-    /// Where the thread stood that was running, if that is known.
+    /// Where the running thread was, if known.
     pub code: CodeAddress,
-    /// What the prefix costs.
+    /// The cost of the prefix.
     pub cost: u32,
-    /// Which share of a stage lies behind the prefix, by estimate.
+    /// The estimated share of a stage that begins with the prefix.
     pub share: f32,
-    /// The prefix is in the part of a divided search that is done here; else it is common to all parts.
+    /// The prefix belongs to this part of a divided search; otherwise it is common to all parts.
     pub own: bool,
-    /// The switch is a preemption of a thread whose next operation, as it would have been there, does not end the
-    /// program.
+    /// The switch preempts a thread whose next operation there would not have ended the program.
     pub early: bool,
 }
 
@@ -96,7 +95,7 @@ const EARLY: u16 = 1 << 14;
 const FLAGS: u16 = OWN | EARLY;
 
 impl Trie {
-    /// The trie with the empty prefix alone.
+    /// Creates a trie that contains only the empty prefix.
     pub fn new() -> Self {
         let root = Node { at: 0, code: 0, parent: ROOT, holders: 1, share: 1.0, cost: 0, to: 0 };
         Self { chunks: vec![vec![root]], free: ROOT, codes: Vec::new(), numbers: FxHashMap::default(), last_code: None }
@@ -141,8 +140,8 @@ impl Trie {
         Some(number)
     }
 
-    /// The prefix that goes on from `parent`. The caller holds it. `None` when a number is too large to be kept: there
-    /// are more prefixes, events, threads or switches than that.
+    /// Extends `parent` by a switch. The caller holds the new prefix. Returns `None` if a number is too large to be
+    /// stored: a prefix, event, thread or code address.
     pub fn child(&mut self, parent: PrefixId, last: Last) -> Option<PrefixId> {
         let flags = if last.own { OWN } else { 0 } | if last.early { EARLY } else { 0 };
         let to = u16::try_from(last.to.0).ok().filter(|to| to & FLAGS == 0)? | flags;
@@ -161,7 +160,7 @@ impl Trie {
         Some(index)
     }
 
-    /// The caller no longer holds this prefix.
+    /// Ends the caller's hold on a prefix.
     pub fn release(&mut self, mut index: PrefixId) {
         while index != ROOT {
             let free = self.free;
@@ -176,7 +175,7 @@ impl Trie {
         }
     }
 
-    /// The last switch of a prefix. That of the empty one is about no event.
+    /// Returns the last switch of a prefix. That of the empty prefix has no event.
     pub fn last(&self, index: PrefixId) -> Last {
         let node = self.node(index);
         Last {
@@ -190,12 +189,12 @@ impl Trie {
         }
     }
 
-    /// Changes which share of a stage lies behind a prefix.
+    /// Sets the share of a stage that begins with a prefix.
     pub fn set_share(&mut self, index: PrefixId, share: f32) {
         self.node_mut(index).share = share;
     }
 
-    /// The switches of a prefix, in order.
+    /// Returns the switches of a prefix, in order.
     pub fn switches(&self, mut index: PrefixId) -> Vec<Switch> {
         let mut switches = Vec::new();
         while index != ROOT {
@@ -207,15 +206,15 @@ impl Trie {
         switches
     }
 
-    /// The plan that forces a prefix and leaves the rest open.
+    /// Returns the plan that forces a prefix and leaves the rest open.
     pub fn plan(&self, index: PrefixId) -> Plan {
         let switches = self.switches(index);
         let tail_from = switches.last().map_or(EventNumber::START, |last| last.at.next());
         Plan { switches, tail_from, ..Plan::default() }
     }
 
-    /// The last choice of a prefix, which the caller holds no longer, fell on a thread that turned out to wait. Where a
-    /// time-out can end that, the same choice once more is a prefix.
+    /// Returns the prefix that retries the last choice, whose thread turned out to be blocked, if a time-out can end
+    /// its wait. Ends the caller's hold on the original prefix.
     pub fn after_time_out(&mut self, index: PrefixId, execution: &Execution) -> Option<PrefixId> {
         let last_wait = execution.entries().rev().find_map(|entry| match entry.event() {
             Event::Blocked { .. } => Some(None),
@@ -228,7 +227,7 @@ impl Trie {
         again
     }
 
-    /// The beginnings of a prefix, the empty one first and itself last, each with the event of its last switch.
+    /// Returns the prefixes of a prefix, from the empty one to itself, each with the event of its last switch.
     pub fn path(&self, index: PrefixId) -> Vec<(EventNumber, PrefixId)> {
         let up = |&index: &PrefixId| (index != ROOT).then(|| self.node(index).parent);
         let mut path: Vec<_> =
@@ -237,14 +236,14 @@ impl Trie {
         path
     }
 
-    /// The events at which a prefix has an [early](Last::early) preemption, the last one first.
+    /// Returns the events of the [early](Last::early) preemptions of a prefix, the last first.
     pub fn early(&self, index: PrefixId) -> Vec<EventNumber> {
         let path = std::iter::successors(Some(index), |&index| Some(self.node(index).parent));
         let path = path.take_while(|&index| index != ROOT).map(|index| self.node(index));
         path.filter(|node| node.to & EARLY != 0).map(|node| EventNumber(node.at.into())).collect()
     }
 
-    /// Writes all prefixes. Which of them targets hold is not written.
+    /// Writes all prefixes, but not which of them targets hold.
     pub fn save(&self, out: &mut Saver<'_>) {
         out.numbers(self.codes.iter().copied());
         out.count(self.len());
@@ -259,7 +258,7 @@ impl Trie {
         }
     }
 
-    /// Reads what was written. Then each prefix must be [held](Self::hold) again for its target.
+    /// Reads the prefixes. Each must then be [held](Self::hold) again for its target.
     pub fn load(input: &mut Loader<'_>) -> Result<Self, Unusable> {
         let mut trie = Self::new();
         trie.codes = input.numbers()?;
@@ -278,28 +277,28 @@ impl Trie {
             }
             trie.push(node).ok_or(Unusable::Damaged)?;
         }
-        trie.stand()?;
+        trie.count_children()?;
         Ok(trie)
     }
 
-    /// Counts for each prefix how many stand on it, after loading. An error when one stands on itself.
-    fn stand(&mut self) -> Result<(), Unusable> {
+    /// After loading, counts the children of each prefix. Returns an error if there is a cycle.
+    fn count_children(&mut self) -> Result<(), Unusable> {
         let len = self.len();
         let all_but_root = || (1..len as u32).map(PrefixId);
         let live: Vec<bool> = self.chunks.iter().flatten().map(|node| node.holders > 0).collect();
-        // Whether a prefix is known to end at the root.
+        // Whether a prefix is known to lead to the root.
         let mut sound = vec![false; len];
         sound[ROOT.index()] = true;
         for start in all_but_root().filter(|index| live[index.index()]) {
-            let (mut index, mut way) = (start, Vec::new());
+            let (mut index, mut path) = (start, Vec::new());
             while !sound[index.index()] {
-                if !live[index.index()] || way.len() > len {
+                if !live[index.index()] || path.len() > len {
                     return Err(Unusable::Damaged);
                 }
-                way.push(index);
+                path.push(index);
                 index = self.node(index).parent;
             }
-            way.into_iter().for_each(|index: PrefixId| sound[index.index()] = true);
+            path.into_iter().for_each(|index: PrefixId| sound[index.index()] = true);
         }
         for index in all_but_root() {
             self.node_mut(index).holders = 0;
@@ -314,7 +313,7 @@ impl Trie {
         Ok(())
     }
 
-    /// One more target holds this prefix. False when there is no such prefix.
+    /// Holds this prefix for one more target. Returns false if there is no such prefix.
     pub fn hold(&mut self, index: PrefixId) -> bool {
         let known = index.index() < self.len();
         if known {
@@ -341,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn prefixes_share_and_are_reused() {
+    fn prefixes_share_nodes_and_freed_nodes_are_reused() {
         let mut trie = Trie::new();
         let a = trie.child(ROOT, last(3, 1, 10, 1)).unwrap();
         let b = trie.child(a, last(5, 2, 20, 1)).unwrap();
@@ -358,7 +357,7 @@ mod tests {
         assert_eq!((trie.early(b), trie.early(c)), (vec![EventNumber(5), EventNumber(3)], vec![EventNumber(3)]));
         trie.release(a);
         trie.release(b);
-        assert_eq!(trie.switches(c), [switch(3, 1, 0, 10), switch(6, 0, 1, 30)], "still stands on its parent");
+        assert_eq!(trie.switches(c), [switch(3, 1, 0, 10), switch(6, 0, 1, 30)], "still has its parent");
         trie.release(c);
         let reused: Vec<PrefixId> = (0..3).map(|n| trie.child(ROOT, last(n, 1, 0, 0)).unwrap()).collect();
         let mut sorted = reused.clone();
@@ -379,12 +378,12 @@ mod tests {
         assert!(switches.windows(2).all(|pair| pair[0].at + 1 == pair[1].at));
     }
 
-    /// Bytes that the nodes take, used or not.
+    /// Memory for the nodes, used or free.
     fn bytes(trie: &Trie) -> usize {
         trie.chunks.iter().map(|chunk| chunk.capacity() * size_of::<Node>()).sum()
     }
 
-    /// A target that waits is a node of its own, and its number in a list.
+    /// A waiting target is one node, and its number in a list.
     #[test]
     fn ten_million_targets_fit_into_400_megabytes() {
         let mut trie = Trie::new();
@@ -398,11 +397,11 @@ mod tests {
         assert!(10_000_000 * per_target + CHUNK * 24 < 400 << 20);
         targets.into_iter().for_each(|target| trie.release(PrefixId(target.0)));
         fill(&mut trie);
-        assert_eq!(bytes(&trie), taken, "what was given back is used again");
+        assert_eq!(bytes(&trie), taken, "freed nodes are reused");
     }
 
     #[test]
-    fn what_is_too_large_to_be_kept_is_refused() {
+    fn numbers_too_large_to_store_are_refused() {
         let mut trie = Trie::new();
         assert_eq!(trie.child(ROOT, last(1 << 32, 1, 0, 0)), None);
         assert_eq!(trie.child(ROOT, last(1, 1 << 14, 0, 0)), None);
@@ -429,6 +428,6 @@ mod tests {
         let free: Vec<PrefixId> = (0..2).map(|n| loaded.child(ROOT, last(n, 1, 7, 0)).unwrap()).collect();
         assert_eq!(free, [gone, PrefixId(4)]);
         loaded.release(b);
-        assert_eq!(loaded.node(a).holders, 0, "only what was held stood on it");
+        assert_eq!(loaded.node(a).holders, 0, "only a held prefix was its child");
     }
 }

@@ -1,28 +1,27 @@
 //! Variable bounding: all schedules with few preemptions, at few variables, among few threads.
 //!
-//! S. Bindal, S. Bansal, A. Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs", ISSTA
-//! 2013. Most bugs can be shown by preempting threads at accesses of one or two variables. So schedules are ranked by
-//! that: first those that preempt at no variable, then at one, and so on; among these by the number of threads that take
-//! part, then by the iterations of loops that have allocated the variables, then by the number of preemptions.
+//! S. Bindal, S. Bansal, A. Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs", ISSTA 2013.
+//! Most bugs can be shown by preempting threads at accesses of one or two variables. The search therefore orders schedules by the
+//! number of variables at which they preempt, then by the number of threads that take part, then by the loop iterations that
+//! allocated the variables, then by the number of preemptions.
 //!
-//! The search is that of context bounding, a target is a schedule prefix. As in the form that the paper gives to CHESS the
-//! variables are not chosen beforehand: those of a schedule are the ones at which it preempts. So no schedule is run for
-//! two sets of variables.
+//! As in context bounding, a target is a schedule prefix. As in the paper's form for CHESS, the variables are not chosen
+//! beforehand: those of a schedule are the ones at which it preempts. No schedule is therefore run for two sets of variables.
 //!
-//! What is left out without missing anything: beginnings that differ from others only in the order of operations that do
-//! not conflict, and have preempted at no fewer variables and threads. (The paper prunes for each set of variables by itself.
-//! Here one search is about all of them, and a beginning with fewer variables comes as far as one with more.) A thread that is preempted too early does not sleep as in [`crate::reduction`]: a little later the preemption
-//! would count against another variable.
+//! Pruning leaves out prefixes that differ from others only in the order of operations that do not conflict, and have preempted
+//! at no fewer variables and threads. (The paper prunes for each set of variables separately. Here one search covers all of them,
+//! and a prefix with fewer variables reaches everything that one with more does.) Unlike in [`crate::reduction`], a preempted
+//! thread does not sleep: a slightly later preemption would count against another variable.
 
 mod keep;
 mod place;
 
 use crate::Strategy;
-use crate::context_bound::{of_part, seed_of};
-use crate::reduction::Way;
+use crate::context_bound::{part_hash, seed_of};
+use crate::reduction::Traversal;
 use crate::trie::{Last, PrefixId, ROOT, Trie};
 use crate::visited::Visited;
-use place::Deeds;
+use place::Usage;
 pub(crate) use place::{Place, iteration_of, iterations_in_words};
 use racehunter_explore::{
     Analysis, Decision, Decisions, Execution, Going, LastVariables, Loader, Objects, Outcome, Part, Plan, Rank, Saver,
@@ -30,79 +29,79 @@ use racehunter_explore::{
 };
 use std::collections::BTreeMap;
 
-/// How far to go.
+/// The bounds of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Variables at which threads are preempted.
+    /// Maximum number of variables at which threads are preempted.
     pub variables: u32,
-    /// Threads that take part in preemptions: that are preempted, or run instead.
+    /// Maximum number of threads that are preempted or run instead.
     pub threads: u32,
-    /// Preemptions.
+    /// Maximum number of preemptions.
     pub preemptions: u32,
-    /// Iterations of a loop whose blocks of the heap are variables like others; those of later ones are left alone.
+    /// Number of loop iterations whose heap blocks count as variables; blocks of later iterations are not preempted at.
     pub iterations: Option<u32>,
 }
 
-/// What a guarantee says where parts are no variables.
+/// Added to a guarantee if whole objects count as variables.
 pub(crate) const WHOLE: &str = " (an array, a structure and a block of the heap are one variable each)";
 
-/// The analysis. See the documentation of the module.
+/// The analysis. See the module documentation.
 pub struct VariableBound {
     bounds: Bounds,
     strategy: Strategy,
     seed: u64,
-    /// What counts as one variable, where it is not any part.
+    /// The objects that count as one variable each.
     objects: Option<Objects>,
     part: Part,
     /// Executions that have no preemption left observe only which threads can run.
     selective: bool,
-    /// Schedules that show nothing new are to be left out.
+    /// Whether to leave out redundant schedules.
     reduces: bool,
-    /// Where the search has been, while it leaves something out.
+    /// The visited states, while redundant schedules are left out.
     visited: Option<Visited>,
-    /// What is explored now.
+    /// The rank that is being explored.
     place: Place,
     trie: Trie,
-    /// Targets that come later.
+    /// Targets of later ranks.
     later: BTreeMap<Place, Vec<PrefixId>>,
-    /// Targets in which a thread goes on that had to give way for others to have a turn. They come after all others.
+    /// Targets that continue a thread which had to give way to the others. They run after all others.
     postponed: Vec<PrefixId>,
-    /// What was seen on the way.
+    /// What was seen so far that limits the guarantee.
     seen: Seen,
-    /// It has to start again.
+    /// The search has to start again.
     again: bool,
-    /// Targets that were left out since they show nothing new.
+    /// Number of redundant targets left out.
     left_out: u64,
 }
 
 /// What limits the guarantee.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Seen {
-    /// Some schedule is beyond the bounds.
+    /// Some schedule exceeds the bounds.
     cut_off: bool,
-    /// Some preemption was left out because of the iteration of a loop.
+    /// Some preemption was left out because of a loop iteration.
     late_iterations: bool,
-    /// There are more targets than can be numbered; some were dropped.
+    /// Targets were dropped because there are more than can be numbered.
     dropped: bool,
-    /// Some choice was counted although it was no switch.
+    /// Some choice costs something although it is not a switch.
     unfair: bool,
-    /// Targets that were postponed have begun, so ranks no longer come in order.
+    /// Postponed targets have begun, so ranks are no longer in order.
     last_stage: bool,
-    /// Some execution looked for no data races.
+    /// Some execution did not look for data races.
     skipped: bool,
 }
 
-/// A path through an execution, as far as its decisions were read.
+/// The path through an execution, up to the last decision read.
 struct Walked {
-    /// The prefix of the path so far; held while walking on.
+    /// The prefix of the path so far, held during the traversal.
     prefix: PrefixId,
-    deeds: Deeds,
+    usage: Usage,
     /// See [`Last::own`].
     own: bool,
 }
 
 impl VariableBound {
-    /// All schedules within the bounds, in the order of their rank.
+    /// Explores all schedules within the bounds, by rank.
     #[must_use]
     pub fn new(bounds: Bounds, strategy: Strategy, seed: u64) -> Self {
         Self {
@@ -124,31 +123,30 @@ impl VariableBound {
         }
     }
 
-    /// Leaves out schedules that differ from others only in the order of operations that do not conflict, and preempt the
-    /// same threads at the same variables. For executors that log every access to memory that threads share.
+    /// Leaves out schedules that preempt the same threads at the same variables as others and differ only in the order of
+    /// operations that do not conflict. Requires an executor that logs every access to shared memory.
     #[must_use]
     pub fn reduced(self, reduces: bool) -> Self {
         Self { reduces, ..self }
     }
 
-    /// With these as variables, if any, instead of every part of them.
+    /// Counts each of these objects, if any, as one variable.
     #[must_use]
     pub fn of(self, objects: Option<Objects>) -> Self {
         Self { objects, ..self }
     }
 
-    /// Whether executions that have used up their preemptions skip all accesses, and look for no data races. What is to be
-    /// explored from them depends only on which threads can run where one cannot go on, so which places access which
-    /// variables does not matter. Such executions are most of all, and nearly as fast as the program alone.
+    /// Makes executions that have used up their preemptions skip all accesses, and look for no data races. Targets branch from
+    /// them only where a thread cannot continue, so it does not matter which variables are accessed. Most executions are of this
+    /// kind, and they run nearly as fast as the program alone.
     #[must_use]
     pub fn selective(self, selective: bool) -> Self {
         Self { selective, ..self }
     }
 
-    /// Whether an execution for this target skips all accesses.
+    /// Returns whether the execution of this target skips all accesses.
     fn skips(&self, target: PrefixId) -> bool {
-        // What is postponed does not come in the order of ranks, and its rank is read from the log. What is random decides at
-        // accesses.
+        // Postponed targets do not come in rank order, so their ranks are read from logs. A random strategy decides at accesses.
         let is_ranked = !self.seen.last_stage && self.bounds.preemptions > 0;
         let is_ranked = is_ranked && self.selective && self.strategy != Strategy::Random;
         is_ranked && self.trie.last(target).cost == self.bounds.preemptions
@@ -165,51 +163,53 @@ impl VariableBound {
         matches!(variable, Some(Variable::Heap { iteration, .. }) if iteration >= limit)
     }
 
-    /// Whether there is something new to explore at a moment that was reached like this.
-    fn is_new(&mut self, key: Option<u128>, deeds: &Deeds) -> bool {
+    /// Returns whether the search has not yet explored this state with at most these variables and threads.
+    fn is_new(&mut self, key: Option<u128>, usage: &Usage) -> bool {
         let (Some(visited), Some(key)) = (&mut self.visited, key) else { return true };
-        let cost = deeds.place().preemptions;
-        // Who came there with fewer variables or threads comes as far.
-        let is_known = deeds.less().any(|less| visited.knows(less.tell_apart(key), cost));
-        let new = !is_known && visited.enter(deeds.tell_apart(key), cost, 0);
+        let cost = usage.place().preemptions;
+        // A prefix with fewer variables or threads has reached everything from here.
+        let is_known = usage.less().any(|less| visited.knows(less.key_of(key), cost));
+        let new = !is_known && visited.enter(usage.key_of(key), cost, 0);
         self.left_out += u64::from(!new);
         new
     }
 
-    /// The targets that differ from the execution in one choice after its forced beginning.
+    /// Returns the targets that differ from the execution in one choice after its forced prefix.
     fn branch(&mut self, target: PrefixId, execution: &Execution) -> Vec<PrefixId> {
         let mut targets = Vec::new();
         let objects = self.objects.clone();
         let mut last = LastVariables::of(execution, objects.as_ref());
         let start = self.trie.last(target);
-        let mut walked = Walked { prefix: target, deeds: Deeds::default(), own: start.own };
+        let mut walked = Walked { prefix: target, usage: Usage::default(), own: start.own };
         let divides = !self.part.is_whole();
         let skips = self.skips(target);
         if skips {
-            // The log does not tell whether there was another choice, but mostly there is.
+            // The log does not show whether there was another choice, but there usually is.
             self.seen.cut_off = true;
             self.seen.skipped = true;
-            walked.deeds = Deeds::at(self.place);
+            walked.usage = Usage::at(self.place);
         }
-        let mut way = (!skips && (self.visited.is_some() || divides)).then(|| Way::new(execution, Vec::new()));
+        let mut traversal =
+            (!skips && (self.visited.is_some() || divides)).then(|| Traversal::new(execution, Vec::new()));
         let mut decisions = decisions(execution);
         while let Some(decision) = decisions.next() {
             let is_open = decision.at > start.at;
-            if way.is_none() && decision.step == Step::Stay && !decision.logged {
+            if traversal.is_none() && decision.step == Step::Stay && !decision.logged {
                 if !(is_open && decisions.has_others()) {
                     continue;
                 }
-                if walked.deeds.place().preemptions == self.bounds.preemptions && decision.going == Going::Ready {
-                    // The usual case at the last bound: whatever else could be chosen is one preemption too many.
+                if walked.usage.place().preemptions == self.bounds.preemptions && decision.going == Going::Ready {
+                    // The usual case at the last bound: any alternative is one preemption too many.
                     self.seen.cut_off = true;
                     continue;
                 }
             }
-            if let Some(way) = &mut way {
-                way.reach(decision.at);
+            if let Some(traversal) = &mut traversal {
+                traversal.reach(decision.at);
             }
-            let key = way.as_ref().filter(|_| is_open).map(|way| way.key(&decision, &decisions, true));
-            if !self.is_new(key, &walked.deeds) {
+            let key =
+                traversal.as_ref().filter(|_| is_open).map(|traversal| traversal.key(&decision, &decisions, true));
+            if !self.is_new(key, &walked.usage) {
                 break;
             }
             if skips && !is_open {
@@ -219,24 +219,24 @@ impl VariableBound {
             if is_open {
                 self.choices(&walked, (&decision, &decisions), (variable, key), &mut targets);
             }
-            walked.deeds = walked.deeds.with(&decision, decision.step, decision.to, variable);
-            if is_open && !self.allows(walked.deeds.place()) {
-                // The strategy went beyond the bounds; so does everything that follows.
+            walked.usage = walked.usage.with(&decision, decision.step, decision.to, variable);
+            if is_open && !self.allows(walked.usage.place()) {
+                // The strategy exceeded the bounds, and so does everything that follows.
                 self.seen.cut_off = true;
                 break;
             }
             if is_open && !walked.own && matches!(decision.step, Step::Preemption | Step::Unfair) {
                 walked.own = true;
-                if divides && key.is_some_and(|key| !self.part.owns(of_part(key, decision.to))) {
-                    // The strategy went on into another part.
+                if divides && key.is_some_and(|key| !self.part.owns(part_hash(key, decision.to))) {
+                    // The strategy continued into another part.
                     break;
                 }
             }
-            if let Some(way) = &mut way {
-                way.decide(&decision, decisions.time_passes());
+            if let Some(traversal) = &mut traversal {
+                traversal.decide(&decision, decisions.time_passes());
             }
             if is_open && decision.logged {
-                let cost = walked.deeds.place().preemptions;
+                let cost = walked.usage.place().preemptions;
                 let choice = Last { own: walked.own, ..Last::new(decision.at, decision.to, decision.code, cost) };
                 let Some(child) = self.trie.child(walked.prefix, choice) else {
                     self.seen.dropped = true;
@@ -250,7 +250,7 @@ impl VariableBound {
         targets
     }
 
-    /// The other choices at a decision.
+    /// Returns the alternatives to explore at a decision.
     fn choices(
         &mut self,
         walked: &Walked,
@@ -259,16 +259,16 @@ impl VariableBound {
         now: &mut Vec<PrefixId>,
     ) {
         if decision.going == Going::Exhausted {
-            // How long a thread has had its turn depends on the order of all events.
-            self.leave_nothing_out();
+            // The length of a turn depends on the order of all events.
+            self.disable_reduction();
         }
         for (thread, step) in decisions.others() {
             let begins = !walked.own && matches!(step, Step::Preemption | Step::Unfair);
-            if begins && !self.part.is_whole() && key.is_some_and(|key| !self.part.owns(of_part(key, thread))) {
+            if begins && !self.part.is_whole() && key.is_some_and(|key| !self.part.owns(part_hash(key, thread))) {
                 continue;
             }
             self.seen.unfair |= step == Step::Unfair;
-            let place = walked.deeds.with(decision, step, thread, variable).place();
+            let place = walked.usage.with(decision, step, thread, variable).place();
             if !self.allows(place) {
                 self.seen.cut_off = true;
                 continue;
@@ -285,7 +285,7 @@ impl VariableBound {
             }
         }
         if decisions.could_go_on() {
-            let choice = Last::new(decision.at, decision.from, decision.code, walked.deeds.place().preemptions);
+            let choice = Last::new(decision.at, decision.from, decision.code, walked.usage.place().preemptions);
             match self.trie.child(walked.prefix, Last { own: walked.own, ..choice }) {
                 Some(child) => self.postponed.push(child),
                 None => self.seen.dropped = true,
@@ -293,12 +293,12 @@ impl VariableBound {
         }
     }
 
-    /// From the beginning, without the reduction.
-    fn leave_nothing_out(&mut self) {
+    /// Restarts the search without reduction.
+    fn disable_reduction(&mut self) {
         self.again |= std::mem::take(&mut self.reduces);
     }
 
-    /// The bounds within which everything was run once nothing waits for the current place.
+    /// Returns the bounds that are covered once nothing waits for the current rank.
     fn covered(&self) -> Place {
         let Bounds { variables, threads, preemptions, iterations } = self.bounds;
         let most = Place { variables, threads, iterations: iterations.unwrap_or(u32::MAX), preemptions };
@@ -306,7 +306,7 @@ impl VariableBound {
     }
 }
 
-/// What a guarantee says where executions that can preempt no more have skipped all accesses.
+/// Added to a guarantee if executions without preemptions left skipped all accesses.
 pub(crate) fn skipped_in_words(preemptions: u32) -> String {
     let checked = "data races, uses of freed memory and newly shared accesses are looked for";
     match preemptions - 1 {
@@ -316,16 +316,16 @@ pub(crate) fn skipped_in_words(preemptions: u32) -> String {
     }
 }
 
-/// The rank of an execution whose log has allocations.
+/// Returns the rank of an execution whose log contains allocations.
 #[must_use]
 pub fn rank_of(execution: &Execution) -> Rank {
     let mut last = LastVariables::new(execution);
-    let mut deeds = Deeds::default();
+    let mut usage = Usage::default();
     for decision in decisions(execution).filter(|decision| decision.step != Step::Stay) {
         let variable = last.before(decision.at, decision.from);
-        deeds = deeds.with(&decision, decision.step, decision.to, variable);
+        usage = usage.with(&decision, decision.step, decision.to, variable);
     }
-    let Place { variables, threads, iterations, .. } = deeds.place();
+    let Place { variables, threads, iterations, .. } = usage.place();
     Rank { variables, threads, iterations }
 }
 
@@ -345,7 +345,7 @@ impl Analysis for VariableBound {
             Strategy::Random => Tail::random(seed_of(self.seed, &plan.switches)),
             Strategy::MinSwitches | Strategy::Fair(_) => Tail::MinSwitches,
         };
-        // Blocks of the heap are named by where, and in which iteration of a loop, they were allocated.
+        // A heap block is named by its allocation site and the loop iteration that allocated it.
         let skips = self.skips(target);
         let select = skips.then(Vec::new);
         Plan { tail, fair_limit: self.strategy.fair_limit(), allocations: !skips, select, ..plan }
@@ -353,8 +353,8 @@ impl Analysis for VariableBound {
 
     fn new_targets(&mut self, &target: &PrefixId, execution: &Execution) -> Vec<PrefixId> {
         if execution.is_annotated() {
-            // It is not known what depends on what.
-            self.leave_nothing_out();
+            // Annotations hide dependences between events.
+            self.disable_reduction();
         }
         if matches!(execution.outcome, Outcome::Diverged(_)) {
             return self.trie.after_time_out(target, execution).into_iter().collect();
@@ -398,7 +398,7 @@ impl Analysis for VariableBound {
         let mut words = "all schedules".to_owned();
         if !self.covers_everything() {
             words += &match covered.threads {
-                // A preemption takes two threads.
+                // A preemption involves two threads.
                 0 | 1 => " without preemptions".to_owned(),
                 threads => format!(
                     " with {} at {} among {}",
@@ -417,7 +417,7 @@ impl Analysis for VariableBound {
         if self.seen.skipped {
             words += &skipped_in_words(self.bounds.preemptions);
         }
-        // A bound on iterations that nothing has come up against says nothing.
+        // A bound on iterations that nothing reached need not be mentioned.
         let is_limited = self.seen.late_iterations || Some(covered.iterations) != self.bounds.iterations;
         words += &iterations_in_words(Some(covered.iterations).filter(|_| is_limited && covered.threads > 1));
         Some(words)

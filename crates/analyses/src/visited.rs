@@ -1,41 +1,41 @@
-//! Where a search has been.
+//! The table of visited states.
 
 use racehunter_explore::{Loader, Saver, Unusable};
 
-/// A moment of an execution from which everything was, or will be, explored.
+/// A state from which everything was, or will be, explored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Visit {
-    /// What tells the moment from others; 0 for an unused entry.
+    /// The key of the state; 0 for an unused entry.
     key: u128,
     /// Threads that were not tried there, one bit each.
     asleep: u64,
-    /// What it took to get there.
+    /// The cost of reaching it.
     cost: u64,
 }
 
-/// A table of them that stops growing at some size and forgets then. To forget costs time, and nothing else.
+/// A hash table with a maximum size. When it is full it forgets entries, which costs time but misses nothing.
 pub(crate) struct Visited {
     visits: Vec<Visit>,
     used: usize,
 }
 
-/// Entries that a key can be in.
+/// Number of entries in which a key can be stored.
 const WAYS: usize = 4;
-/// Entries at first, and at most: 64 MiB.
-const FEW: usize = 1 << 8;
+/// Initial and maximum number of entries; the maximum is 64 MiB.
+const INITIAL: usize = 1 << 8;
 const MOST: usize = 1 << 21;
 
 impl Visited {
     pub fn new() -> Self {
-        Self { visits: vec![Visit::default(); FEW], used: 0 }
+        Self { visits: vec![Visit::default(); INITIAL], used: 0 }
     }
 
     fn bucket(&self, key: u128) -> usize {
         ((key >> 64) as usize & (self.visits.len() / WAYS - 1)) * WAYS
     }
 
-    /// Whether to explore from a moment with this key, which took so much, without these threads. If so, that is known
-    /// from now on.
+    /// Returns whether to explore from the state with this key and cost while these threads sleep. If so, records the
+    /// visit.
     pub fn enter(&mut self, key: u128, cost: u32, asleep: u64) -> bool {
         let visit = Visit { key: key.max(1), asleep, cost: u64::from(cost) };
         if self.used * 2 > self.visits.len() && self.visits.len() < MOST {
@@ -56,7 +56,7 @@ impl Visited {
         true
     }
 
-    /// Whether everything from a moment with this key, which took so much, was or will be explored.
+    /// Returns whether everything from the state with this key and cost was or will be explored.
     pub fn knows(&self, key: u128, cost: u32) -> bool {
         let key = key.max(1);
         let bucket = self.bucket(key);
@@ -87,7 +87,7 @@ impl Visited {
 
     pub fn load(input: &mut Loader<'_>) -> Result<Self, Unusable> {
         let len = input.number()?;
-        if !len.is_power_of_two() || !(FEW as u64..=MOST as u64).contains(&len) {
+        if !len.is_power_of_two() || !(INITIAL as u64..=MOST as u64).contains(&len) {
             return Err(Unusable::Damaged);
         }
         let used: usize = input.small()?;
@@ -103,10 +103,10 @@ impl Visited {
     }
 }
 
-/// Puts a visit where there is room, else in the place of another. Whether there was room.
+/// Stores a visit in a free entry, or replaces another. Returns whether an entry was free.
 fn put(ways: &mut [Visit], visit: Visit) -> bool {
     let free = ways.iter().position(|known| known.key == 0);
-    // Any of them, but always the same one for the same key.
+    // The replaced entry depends only on the key.
     ways[free.unwrap_or((visit.key >> 32) as usize % WAYS)] = visit;
     free.is_some()
 }
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_costs_less_or_tries_more_is_explored_again() {
+    fn a_cheaper_visit_or_one_with_fewer_sleepers_is_explored_again() {
         let mut visited = Visited::new();
         assert!(visited.enter(7, 2, 0b100));
         assert!(!visited.enter(7, 2, 0b100));

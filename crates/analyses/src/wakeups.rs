@@ -1,14 +1,15 @@
-//! Which spurious wake-ups are worth a try.
+//! Which spurious wake-ups to try.
 //!
-//! A thread that wakes up while another one has its mutex only waits for that mutex: the running thread goes on, at no
-//! cost. When it wakes up then does not matter, as long as the mutex is not released and no thread signals the condition
-//! variable: the two orders have the same past, and cost the same. So it is tried once, at the first decision.
+//! A thread that wakes up while another thread holds its mutex only waits for that mutex: the running thread continues,
+//! at no cost. As long as the mutex is not released and no thread signals the condition variable, the time of the
+//! wake-up does not matter: all orders have the same past and the same cost. It is therefore tried once, at the first
+//! decision.
 
 use racehunter_explore::{Execution, Record};
 use racehunter_log::{Address, Entry, Event, EventNumber, LockMode, ThreadId};
 use std::collections::{HashMap, HashSet};
 
-/// The waits on condition variables of an execution, up to a moment.
+/// The waits on condition variables up to some event of an execution.
 pub(crate) struct Wakeups<'e> {
     records: std::iter::Peekable<std::slice::Iter<'e, Record>>,
     waits: HashMap<ThreadId, Wait>,
@@ -26,7 +27,7 @@ impl<'e> Wakeups<'e> {
         Self { records: execution.records.iter().peekable(), waits: HashMap::default(), held: HashSet::default() }
     }
 
-    /// On to the decision about event `at`.
+    /// Advances to the decision about event `at`.
     pub fn reach(&mut self, at: EventNumber) {
         while let Some(record) = self.records.next_if(|record| Entry::of(record).number() < at) {
             self.note(Entry::of(record));
@@ -58,7 +59,7 @@ impl<'e> Wakeups<'e> {
         self.waits.values_mut().filter(|wait| wait.mutex == mutex).for_each(|wait| wait.tried = false);
     }
 
-    /// Whether to wake up this thread at the moment shows anything that was not tried before.
+    /// Returns whether waking this thread now would show anything that was not tried before.
     pub fn are_new_for(&mut self, thread: ThreadId) -> bool {
         let Some(wait) = self.waits.get_mut(&thread) else { return true };
         !(self.held.contains(&wait.mutex) && std::mem::replace(&mut wait.tried, true))

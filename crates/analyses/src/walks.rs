@@ -1,20 +1,16 @@
-//! Techniques that are nothing but walks: every execution is one, with a seed of its own.
+//! Techniques that consist of walks: every execution is a walk with its own seed.
 //!
-//! *Random walk*: at every point any thread that can run. The baseline of every comparison.
+//! - *Random walk*: at every point any thread that can run. The baseline of every comparison.
+//! - *PCT* (S. Burckhardt, P. Kothari, M. Musuvathi, S. Nagarakatte, "A Randomized Scheduler with Probabilistic Guarantees of
+//!   Finding Bugs", 2010): priorities that change at few points. It guarantees a hit probability: see [`Walks::chance`].
+//! - *PCT with variable bounding* (S. Bindal, S. Bansal, A. Lal, "Variable and Thread Bounding for Systematic Testing of
+//!   Multithreaded Programs", 2013): priorities change at accesses of few variables, which are drawn for every walk.
+//! - *POS* (X. Yuan, J. Yang, R. Gu, "Partial Order Aware Concurrency Sampling", 2018): each operation has a random priority,
+//!   drawn again when a conflicting operation is performed.
+//! - *SURW* (H. Zhao et al., "Selectively Uniform Concurrency Testing", 2025): all orders of the accesses of one variable,
+//!   which is drawn for every walk, have about the same probability.
 //!
-//! *PCT* (S. Burckhardt, P. Kothari, M. Musuvathi, S. Nagarakatte, "A Randomized Scheduler with Probabilistic Guarantees
-//! of Finding Bugs", 2010): priorities that change at few points. States a chance: see [`Walks::chance`].
-//!
-//! *PCT with variable bounding* (S. Bindal, S. Bansal, A. Lal, "Variable and Thread Bounding for Systematic Testing of
-//! Multithreaded Programs", 2013): priorities change at accesses of few variables, which are drawn for every walk.
-//!
-//! *POS* (X. Yuan, J. Yang, R. Gu, "Partial Order Aware Concurrency Sampling", 2018): priorities of operations, drawn
-//! again for those that conflict with what was done.
-//!
-//! *SURW* (H. Zhao et al., "Selectively Uniform Concurrency Testing", 2025): all orders of the accesses of one variable, which
-//! is drawn for every walk, have about the same chance.
-//!
-//! None covers anything for certain, but all reach far corners of large programs early.
+//! None covers anything for certain, but all reach remote states of large programs early.
 
 use crate::Aliases;
 use crate::profile::Profile;
@@ -22,7 +18,7 @@ use racehunter_explore::{Analysis, Execution, Loader, Part, Plan, Saver, Style, 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-/// What kind of walk.
+/// The kind of walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Random,
@@ -38,19 +34,19 @@ pub struct Walks {
     seed: u64,
     part: Part,
     next: u64,
-    /// What executions are like, as far as they were seen.
+    /// What is known about executions of the program.
     profile: Profile,
-    /// Grows when the profile does.
+    /// Incremented when the profile changes.
     generation: u64,
-    /// Walks that were made with all that is known now.
+    /// Number of walks made with the current profile.
     made: u64,
     /// Most walks observe only the variables that they have drawn.
     selective: bool,
-    /// Which places may access the same memory, if that is known.
+    /// The sites that may access the same memory, if known.
     aliases: Option<Aliases>,
-    /// Walks that observed everything.
+    /// Number of walks that observed everything.
     whole: u64,
-    /// How many of [`Walks::made`] have drawn these variables, and how many accesses those have together.
+    /// How many of [`Walks::made`] drew each set of variables, and how many accesses the set has.
     drawn: BTreeMap<Vec<Tracked>, (u64, u64)>,
 }
 
@@ -58,11 +54,11 @@ pub struct Walks {
 #[derive(Clone, Debug)]
 pub struct Target {
     number: u64,
-    /// What was known when it was planned.
+    /// The generation of the profile when the walk was planned.
     generation: Cell<u64>,
-    /// The variables that were drawn, if the walk observes only these.
+    /// The drawn variables, if the walk observes only these.
     selected: RefCell<Option<Vec<Tracked>>>,
-    /// The variables that were drawn, and how many accesses they have.
+    /// The drawn variables, and the number of their accesses.
     drawn: RefCell<(Vec<Tracked>, u64)>,
 }
 
@@ -72,11 +68,11 @@ impl Target {
     }
 }
 
-/// One in this many selective walks observes everything: it looks for data races, and for further places in the code that
-/// access the variables.
+/// One in this many selective walks observes everything: it looks for data races, and for further sites that access the
+/// variables.
 const WHOLE_EVERY: u64 = 32;
 
-/// Walks that wait at any time, so that a batch can be filled.
+/// Number of waiting walks, enough to fill a batch.
 const AHEAD: u64 = 64;
 
 impl Walks {
@@ -87,22 +83,22 @@ impl Walks {
         Self { kind, seed, part, next: 0, profile, generation: 0, made: 0, selective, aliases, whole: 0, drawn }
     }
 
-    /// Whether most walks of [`Walks::pct_variables`] care only for accesses of the variables that they have drawn, by the
-    /// places in the code that were seen to access them. Such walks are nearly as fast as the program alone, and look for
-    /// no data races. Other kinds of walks are not about variables alone, and stay as they are.
+    /// Makes most walks of [`Walks::pct_variables`] observe only the sites that were seen to access the drawn variables. Such
+    /// walks are nearly as fast as the program alone, and look for no data races. Other kinds of walks depend on more than
+    /// variables, and are not affected.
     #[must_use]
     pub fn selective(mut self, selective: bool) -> Self {
         self.selective = selective && matches!(self.kind, Kind::PctVariables { .. });
         self
     }
 
-    /// With places that may access the variables, besides those that were seen to.
+    /// Observes these sites too, besides those that were seen to access the variables.
     #[must_use]
     pub fn with_aliases(self, aliases: Option<Aliases>) -> Self {
         Self { aliases, ..self }
     }
 
-    /// Whether the walk of this number observes its variables only.
+    /// Returns whether the walk with this number observes only its variables.
     fn is_selective(&self, number: u64) -> bool {
         self.selective && !number.is_multiple_of(WHOLE_EVERY) && self.profile.variables() > 0
     }
@@ -113,7 +109,7 @@ impl Walks {
         Self::new(Kind::Random, seed)
     }
 
-    /// Probabilistic concurrency testing for bugs of this depth: the number of ordering constraints that make them show.
+    /// Probabilistic concurrency testing for bugs of this depth, the number of ordering constraints that trigger them.
     #[must_use]
     pub fn pct(depth: u32, seed: u64) -> Self {
         Self::new(Kind::Pct { depth: depth.max(1) }, seed)
@@ -123,7 +119,7 @@ impl Walks {
     #[must_use]
     pub fn pct_variables(depth: u32, variables: u32, seed: u64) -> Self {
         let (depth, most) = (depth.max(1), racehunter_explore::MOST_TRACKED as u32);
-        // There are no more preemptions than that, so no more variables either.
+        // There are at most as many variables as preemptions.
         Self::new(Kind::PctVariables { depth, variables: variables.clamp(1, most).min(depth - 1) }, seed)
     }
 
@@ -144,14 +140,14 @@ impl Walks {
         (first..until).rev().map(Target::new).collect()
     }
 
-    /// The least chance of one walk to show a given bug, for walks that promise one.
+    /// Returns the minimum probability that one walk shows a given bug, for walks that guarantee one.
     #[must_use]
     pub fn chance_of_one(&self) -> Option<f64> {
         let threads = self.profile.threads() as f64;
         match self.kind {
             Kind::Random | Kind::Pos | Kind::Uniform => None,
             Kind::Pct { depth } => Some(1.0 / (threads * (self.profile.choices() as f64).powi(depth as i32 - 1))),
-            // As long as no variables are known, nothing is known.
+            // Nothing is known before any variable is.
             Kind::PctVariables { depth: 2.., .. } if self.profile.variables() == 0 => None,
             Kind::PctVariables { depth, variables } => {
                 let (sets, accesses) = (self.profile.sets(variables), self.profile.most_accesses(variables));
@@ -163,10 +159,10 @@ impl Walks {
 }
 
 impl Walks {
-    /// The chance with which the walks so far have shown a bug, on average over all sets of variables that it may be about,
-    /// for walks that draw variables. A walk shows a bug at its variables with a chance of 1 / (n k^(d - 1)), with k for
-    /// these variables, and shows nothing of bugs at others. So bugs at variables with few accesses, which plain PCT hardly
-    /// gets to, have a far better chance than the least one that is promised.
+    /// Returns the probability that the walks so far have shown a bug, on average over all sets of variables that the bug may
+    /// involve. Only for walks that draw variables. A walk shows a bug at its variables with probability 1 / (n k^(d - 1)),
+    /// with k for these variables, and never a bug at others. Bugs at variables with few accesses, which plain PCT hardly
+    /// reaches, therefore have a far better chance than the guaranteed minimum.
     #[must_use]
     pub fn chance_on_average(&self) -> Option<f64> {
         let Kind::PctVariables { depth: depth @ 2.., variables } = self.kind else { return None };
@@ -190,7 +186,7 @@ impl Analysis for Walks {
 
     fn plan(&self, target: &Target) -> Plan {
         target.generation.set(self.generation);
-        // An odd factor, so that no two walks have the same seed.
+        // The factor is odd, so that no two walks have the same seed.
         let number =
             target.number.wrapping_mul(u64::from(self.part.of())).wrapping_add(u64::from(self.part.number() - 1));
         let seed = self.seed.wrapping_add(number.wrapping_mul(0xD134_2543_DE82_EF95));
@@ -227,7 +223,7 @@ impl Analysis for Walks {
             },
         };
         if grew {
-            // Walks that knew less may have had less of a chance.
+            // Earlier walks may have had a smaller hit probability.
             self.generation += 1;
             self.made = 0;
             self.drawn.clear();
@@ -243,12 +239,12 @@ impl Analysis for Walks {
         self.targets((self.next + 1).max(AHEAD))
     }
 
-    /// For PCT: the chance with which the walks so far have shown any given bug of the depth. It is 1 / (n k^(d - 1))
-    /// for each walk, with n threads and k choices; with variable bounding k is the number of accesses of the variables
-    /// and of threads that begin, and the variables have to be the right ones, too.
+    /// For PCT: the probability that the walks so far have shown any given bug of the depth. It is 1 / (n k^(d - 1)) for each
+    /// walk, with n threads and k choices. With variable bounding, k is the number of accesses of the variables and of threads
+    /// that begin, and the walk must also have drawn the right variables.
     fn chance(&self) -> Option<String> {
-        // A thread that waits for time goes on early once in a while, which is no part of the sum.
-        let each = self.chance_of_one().filter(|_| !self.profile.is_chancy())?;
+        // A thread that waits for time sometimes continues early, which the formula does not include.
+        let each = self.chance_of_one().filter(|_| !self.profile.has_random_wakeups())?;
         let all = 1.0 - (1.0 - each).powf(self.made as f64);
         let count = |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
         let (walks, threads) = (count(self.made, "walk"), count(self.profile.threads(), "thread"));
@@ -258,7 +254,7 @@ impl Analysis for Walks {
                 let at = count(u64::from(variables), "variable");
                 let accesses = if accesses == 1 { "1 access".to_owned() } else { format!("{accesses} accesses") };
                 let known = count(known, "variable");
-                // What other places do to the variables was not seen; nor what happens to other variables.
+                // Accesses at other sites were not observed, nor were other variables.
                 let places = match self.selective {
                     true => format!(
                         ", at places that {}{} found, which alone looked for races",
@@ -281,7 +277,7 @@ impl Analysis for Walks {
         })
     }
 
-    /// Each part makes the walks whose numbers are its own.
+    /// Each part makes the walks with its own numbers.
     fn split(&mut self, part: Part) -> bool {
         self.part = part;
         true
@@ -299,7 +295,7 @@ impl Analysis for Walks {
             out.number(walks);
             out.number(accesses);
         }
-        // What they know they get when they are planned.
+        // The rest of a target is computed when it is planned.
         let numbers: Vec<u64> = targets.map(|target| target.number).collect();
         out.numbers(numbers.into_iter());
     }

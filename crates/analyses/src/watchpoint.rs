@@ -1,15 +1,16 @@
 //! Watchpoints: finds pairs of conflicting accesses, then provokes each pair.
 //!
-//! After E. A. Gerlits, "RaceHunter: dynamic detection of data races by provoking conflicting accesses", 2023. One
-//! execution is monitored; its conflicting pairs are the targets. For a target the thread that comes first to one of the
-//! two accesses is held there until the other one is about to happen. Since one thread runs at a time, waiting needs no
-//! clock: it ends when the partner is there, when no other thread can run, or when the others have had somewhat more events than the
-//! whole monitored execution. Pairs that show up on the way are targets too.
+//! After E. A. Gerlits, "RaceHunter: dynamic detection of data races by provoking conflicting accesses", 2023. One execution is
+//! monitored; its conflicting pairs are the targets. For a target, the first thread that reaches one of the two accesses is held
+//! there until the other access is about to happen. Since one thread runs at a time, waiting needs no clock: it ends when the
+//! partner arrives, when no other thread can run, or when the other threads have performed somewhat more events than the whole
+//! monitored execution. Pairs discovered while provoking are targets too.
 //!
-//! The first accesses of every two places in the code come first, then all others, those without a lock in common before the
-//! rest. That is an order, and leaves nothing out.
+//! The first accesses of every two places in the code come first, then all others, those without a common lock before the rest.
+//! This only orders the targets, and leaves none out.
 //!
-//! What meets is a race whatever the program synchronises with. Pairs that do not meet may still race in other schedules.
+//! Two accesses that meet are a race, whatever the program uses for synchronisation. Pairs that do not meet may still race in
+//! other schedules.
 
 use racehunter_explore::{
     Analysis, Conflict, Execution, Loader, Outcome, PATIENCE, Pair, Part, Plan, Portion, Saver, StableHasher, Unusable,
@@ -23,43 +24,43 @@ use std::hash::{Hash as _, Hasher as _};
 pub struct Watchpoint {
     part: Part,
     known: Known,
-    /// Further accesses of places that are targets, the most promising last. They have their turn when nothing else is left.
+    /// Further accesses of places that are already targets, the most promising last. They run when nothing else is left.
     later: Vec<(bool, Pair)>,
     provoked: u64,
-    /// Which targets of the monitored execution come next. It is monitored again for each portion.
+    /// Which targets of the monitored execution are taken next. The execution is monitored again for each portion.
     portion: Portion,
-    /// Targets of the monitored execution that come after.
+    /// Number of targets of the monitored execution in later portions.
     left_out: u64,
-    /// Targets of other executions that were left out, because there are too many.
+    /// Number of targets of other executions that were dropped because there are too many.
     dropped: u64,
-    /// Events of others for which a thread is held.
+    /// Events of other threads for which a thread is held.
     patience: u64,
 }
 
-/// What to run for.
+/// The purpose of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// To see which accesses conflict.
+    /// Observe which accesses conflict.
     Monitor,
-    /// To make two accesses meet.
+    /// Make two accesses meet.
     Provoke(Box<Pair>),
 }
 
-/// The targets that were seen so far.
+/// The targets seen so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Known {
     pairs: HashSet<Pair>,
     places: HashSet<Pair>,
 }
 
-/// Accesses of known places that any execution can add, by their number. A loop that waits goes round more often in every
-/// execution than in those before.
+/// Maximum number, per access, of repeated accesses that any execution can add. A loop that waits may iterate more often in each
+/// execution than before.
 const MOST_ROUNDS: u64 = 16;
 
 impl Known {
-    /// Takes up what was not known. The execution that shows two places first says which of their accesses there are, and so does
-    /// one that is monitored.
-    pub fn news(&mut self, conflicts: Vec<Conflict>, is_monitored: bool) -> Vec<Conflict> {
+    /// Takes in conflicts, and returns the new ones. The first execution that shows two places determines which of their accesses
+    /// are targets, and so does a monitored one.
+    pub fn take_new(&mut self, conflicts: Vec<Conflict>, is_monitored: bool) -> Vec<Conflict> {
         let fresh: HashSet<Pair> =
             conflicts.iter().map(Conflict::places).filter(|places| !self.places.contains(places)).collect();
         let is_wanted =
@@ -86,19 +87,20 @@ impl Known {
     }
 }
 
-/// For how many events a thread is held, given those of the monitored execution: the paper's rule, with events in place of time.
+/// Returns for how many events a thread is held, given the length of the monitored execution: the paper's rule, with events in
+/// place of time.
 pub(crate) fn patience(monitored: u64) -> u64 {
     PATIENCE.max(monitored.saturating_add(monitored / 10))
 }
 
 impl Watchpoint {
-    /// An analysis that knows nothing yet.
+    /// Creates an analysis that knows no pairs yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With this many further targets taken from the monitored execution at a time.
+    /// Takes this many further targets at a time from the monitored execution.
     #[must_use]
     pub fn in_portions_of(most: u64) -> Self {
         Self { portion: Portion { from: 0, most: most.max(1) }, ..Self::default() }
@@ -139,9 +141,9 @@ impl Analysis for Watchpoint {
             self.dropped += conflicts.left_out;
             conflicts
         };
-        // What is seen while a pair is provoked belongs to the target of that pair.
+        // Pairs seen while provoking belong to the part that owns the provoked pair.
         let is_own = |pair: &Pair| !is_monitored || self.part.owns(hash(pair));
-        let news = self.known.news(conflicts.targets, is_monitored);
+        let news = self.known.take_new(conflicts.targets, is_monitored);
         let news = news.into_iter().filter(|conflict| is_own(&conflict.pair));
         let (firsts, others): (Vec<_>, Vec<_>) = news.partition(|conflict| conflict.is_first);
         self.later.extend(others.into_iter().map(|conflict| (conflict.guarded, conflict.pair)));
@@ -159,7 +161,7 @@ impl Analysis for Watchpoint {
         Some(later.into_iter().rev().map(|(_, pair)| Target::Provoke(Box::new(pair))).collect())
     }
 
-    /// A pair that did not meet may do so in other schedules, and other bugs are not looked for.
+    /// A pair that did not meet may do so in other schedules, and this analysis looks for no other bugs.
     fn proves(&self) -> bool {
         false
     }
@@ -228,7 +230,7 @@ impl Analysis for Watchpoint {
     }
 }
 
-/// The same in every run, whatever compiler built the tool: it divides the work.
+/// Stable across runs and compilers, because it divides the work.
 fn hash(pair: &Pair) -> u64 {
     let mut hasher = StableHasher::default();
     pair.hash(&mut hasher);

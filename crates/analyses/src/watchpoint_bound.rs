@@ -1,10 +1,10 @@
 //! Context bound x watchpoint: provokes each pair of conflicting accesses in all schedules with few preemptions.
 //!
-//! V. P. Rudenchik, P. S. Andrianov, V. S. Mutilin, "Bounding Thread Switches in Dynamic Analysis of Multithreaded
-//! Programs", 2025, call it the most promising direction. A pair that [`crate::Watchpoint`] provokes in one schedule may
-//! need another one to meet: one in which a thread comes to its access at all, or without a lock that keeps the partner
-//! away. So each pair has a search of its own, over schedules in which the first thread that comes to one of its accesses is held
-//! there, and which ends when the pair meets. All pairs are at one bound before any goes on to the next.
+//! V. P. Rudenchik, P. S. Andrianov, V. S. Mutilin, "Bounding Thread Switches in Dynamic Analysis of Multithreaded Programs",
+//! 2025, call it the most promising direction. A pair that does not meet in the schedule tried by [`crate::Watchpoint`] may meet
+//! in another: one in which a thread reaches its access at all, or does so without a lock that keeps the partner away. Each pair
+//! therefore has its own search, over schedules in which the first thread that reaches one of its accesses is held there. The
+//! search ends when the pair meets. All pairs finish one bound before any continues with the next.
 
 use crate::context_bound::{BoundKind, ContextBound, Strategy};
 use crate::trie::PrefixId;
@@ -19,9 +19,9 @@ pub struct WatchpointBound {
     seed: u64,
     bound: u32,
     known: Known,
-    /// Accesses that are no targets, because there are too many.
+    /// Number of accesses that are not targets, because there are too many.
     left_out: u64,
-    /// Events of others for which a thread is held.
+    /// Events of other threads for which a thread is held.
     patience: u64,
     searches: Vec<Search>,
 }
@@ -29,33 +29,33 @@ pub struct WatchpointBound {
 /// The search for a schedule in which a pair meets.
 struct Search {
     pair: Pair,
-    /// Nothing once the pair has met.
+    /// `None` once the pair has met.
     schedules: Option<ContextBound>,
-    /// Beginnings of schedules that wait, the next one last.
+    /// Waiting schedule prefixes, the next one last.
     waiting: Vec<PrefixId>,
-    /// How many were given out and did not come back.
+    /// Number of targets handed out and not finished.
     running: usize,
 }
 
-/// What to run for.
+/// The purpose of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// To see which accesses conflict.
+    /// Observe which accesses conflict.
     Monitor,
-    /// To make a pair meet.
+    /// Make a pair meet.
     Provoke {
-        /// Which pair.
+        /// The pair.
         pair: usize,
-        /// The beginning of the schedule.
+        /// The schedule prefix.
         beginning: PrefixId,
     },
 }
 
-/// Targets of a pair that run at once: those that run when it meets are wasted.
+/// Maximum number of targets of a pair that run at once: those still running when it meets are wasted.
 const AHEAD: usize = 4;
 
 impl WatchpointBound {
-    /// Up to this many preemptions or switches.
+    /// Explores up to this many preemptions or switches.
     #[must_use]
     pub fn new(bound: u32, kind: BoundKind, strategy: Strategy, seed: u64) -> Self {
         Self {
@@ -71,19 +71,19 @@ impl WatchpointBound {
         }
     }
 
-    /// The schedules of a pair, from the bound on that is explored now.
+    /// Creates the search for a pair, starting at the current bound.
     fn schedules(&self) -> ContextBound {
         ContextBound::iterative(self.last, self.kind, self.strategy, self.seed).starting_at(self.bound)
     }
 
-    /// Begins to look for a schedule of a pair.
+    /// Starts the search for a pair.
     fn begin(&mut self, pair: Pair) {
         let mut schedules = self.schedules();
         let waiting = schedules.initial_targets();
         self.searches.push(Search { pair, schedules: Some(schedules), waiting, running: 0 });
     }
 
-    /// Gives out what may be.
+    /// Hands out the targets that may run now.
     fn give_out(&mut self) -> Vec<Target> {
         let mut targets = Vec::new();
         for (pair, search) in self.searches.iter_mut().enumerate() {
@@ -133,7 +133,7 @@ impl Analysis for WatchpointBound {
             if *target == Target::Monitor {
                 self.patience = patience(execution.events);
             }
-            for conflict in self.known.news(conflicts.targets, false) {
+            for conflict in self.known.take_new(conflicts.targets, false) {
                 self.begin(conflict.pair);
             }
         }
@@ -160,7 +160,7 @@ impl Analysis for WatchpointBound {
         Some(self.give_out())
     }
 
-    /// A pair that did not meet may do so in other schedules, and other bugs are not looked for.
+    /// A pair that did not meet may do so in other schedules, and this analysis looks for no other bugs.
     fn proves(&self) -> bool {
         false
     }
@@ -246,7 +246,7 @@ impl Analysis for WatchpointBound {
 }
 
 impl Target {
-    /// The beginning of a schedule, if it is of this pair.
+    /// Returns the schedule prefix, if the target is of this pair.
     fn of(&self, number: usize) -> Option<&PrefixId> {
         match self {
             Self::Provoke { pair, beginning } if *pair == number => Some(beginning),
@@ -256,7 +256,7 @@ impl Target {
 }
 
 impl Search {
-    /// Whether its two accesses have met.
+    /// Returns whether the two accesses have met.
     fn meets(&self, execution: &Execution) -> bool {
         let [first, second] = &self.pair;
         let wanted = (first.code.min(second.code), first.code.max(second.code));

@@ -1,4 +1,4 @@
-//! From a prediction to a plan that carries it out.
+//! Turns a prediction into a plan that carries it out.
 
 use racehunter_explore::{Bug, Plan};
 use racehunter_log::{CodeAddress, EventNumber};
@@ -6,18 +6,18 @@ use racehunter_predict::{Kind, Prediction};
 use racehunter_trace::EventId;
 use racehunter_trace::recording::{Recording, Schedule, code_of};
 
-/// The plans that follow the witness of a prediction and then do what it leads to, with their schedules. Nothing before
-/// that is left open: a program that does not follow has diverged.
+/// Returns the plans, with their schedules, that follow the witness of a prediction and then trigger it. They force
+/// every switch before that: a program that does not follow has diverged.
 ///
-/// Two accesses that race do so in either order, but a detector can remember only one of several accesses of a thread to
-/// the same memory, so there is a plan for each order, and one of them is enough.
+/// Two accesses race in either order, but a detector remembers only one of several accesses of a thread to the same
+/// memory. There is therefore a plan for each order, and one of them succeeding is enough.
 #[must_use]
 pub fn witness(recording: &Recording, prediction: &Prediction) -> Vec<(Plan, Schedule)> {
     let orders = match (prediction.kind, &prediction.events[..]) {
         (Kind::Race, &[first, second]) => vec![vec![first, second], vec![second, first]],
-        // The block goes on, and it is broken.
+        // The atomic block continues, and its atomicity is violated.
         (Kind::Atomicity, &[_, _, second]) => vec![vec![second]],
-        // Those who are about to acquire locks of each other come to it by themselves.
+        // Threads about to acquire each other's locks deadlock without further switches.
         _ => vec![Vec::new()],
     };
     let plan = |then: Vec<EventId>| {
@@ -28,7 +28,7 @@ pub fn witness(recording: &Recording, prediction: &Prediction) -> Vec<(Plan, Sch
     orders.into_iter().map(plan).collect()
 }
 
-/// Whether a bug that an execution showed is what was predicted.
+/// Returns whether a bug that an execution showed is the predicted one.
 #[must_use]
 pub fn is_predicted(recording: &Recording, prediction: &Prediction, bug: &Bug) -> bool {
     let Some(mut codes) = codes(recording, prediction) else { return false };
@@ -40,7 +40,7 @@ pub fn is_predicted(recording: &Recording, prediction: &Prediction, bug: &Bug) -
     }
 }
 
-/// The places in the code of the events that make a prediction up, when its trace was recorded by us.
+/// Returns the places in the code of the predicted events, if RaceHunter recorded the trace.
 #[must_use]
 pub fn codes(recording: &Recording, prediction: &Prediction) -> Option<Vec<u64>> {
     let trace = &recording.trace;

@@ -131,7 +131,7 @@ fn reason<'l>(report: &Report<'_>, before: &'l [Record]) -> Option<(Entry<'l>, E
 /// Returns what is wrong, in words.
 fn phrase(what: Misuse, name: &str, other: &str) -> String {
     match what {
-        Misuse::UnlockFree => format!("`{name}` is unlocked, but nobody holds it"),
+        Misuse::UnlockFree => format!("`{name}` is unlocked, but no thread holds it"),
         Misuse::UnlockOther => format!("`{name}` is unlocked, but {other} holds it"),
         Misuse::DestroyHeld => format!("`{name}` is destroyed while {other} holds it"),
         Misuse::DestroyAwaited => format!("`{name}` is destroyed while {other} waits for it"),

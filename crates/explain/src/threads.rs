@@ -99,7 +99,7 @@ fn given_name(bytes: &[u8; 16]) -> Option<String> {
     is_readable.then(|| text.into_owned())
 }
 
-/// Returns a function without its parameters. A lambda inside of it is named as such.
+/// Returns a function without its parameters. A lambda inside it is named as such.
 fn short_name(function: &str) -> String {
     // In Rust, `queue::tests::pops::{closure#0}::{closure#1}`: the function that contains the closure says most.
     if let Some((outer, _)) = function.split_once("::{closure") {

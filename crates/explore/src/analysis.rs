@@ -5,18 +5,18 @@ use crate::{Execution, Loader, Part, Plan, Saver, Unusable};
 /// Further bounds of a stage, besides the number of preemptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rank {
-    /// Variables at which threads are preempted.
+    /// Number of variables at which threads are preempted.
     pub variables: u32,
-    /// Threads that take part in preemptions.
+    /// Number of threads that take part in preemptions.
     pub threads: u32,
-    /// Iterations of a loop that have allocated the variables; 0 when none is on the heap.
+    /// Number of loop iterations that allocated the variables; 0 if none is on the heap.
     pub iterations: u32,
 }
 
-/// A technique of exploration, in the form of the RaceHunter framework (2025): it has targets, says how to run for a
-/// target, and derives new targets from what happened. The [`crate::Campaign`] does the rest.
+/// An exploration technique, in the form of the RaceHunter framework (2025): it has targets, makes a plan for each target,
+/// and derives new targets from executions. The [`crate::Campaign`] does the rest.
 ///
-/// An implementation reads no clock, does no input or output, and takes randomness only from its seed.
+/// An implementation reads no clock, does no I/O, and takes randomness only from its seed.
 pub trait Analysis {
     /// The objective of one execution.
     type Target: Clone;
@@ -24,114 +24,116 @@ pub trait Analysis {
     /// The targets to start from (the paper's `GetInitialTarget`).
     fn initial_targets(&mut self) -> Vec<Self::Target>;
 
-    /// How to run for this target (the paper's `Transfer`, as data).
+    /// Returns the plan for this target (the paper's `Transfer`, as data).
     fn plan(&self, target: &Self::Target) -> Plan;
 
-    /// Targets that this execution opens up (the paper's `GetNewTargets`). The campaign runs the last one first.
+    /// Returns the targets that follow from this execution (the paper's `GetNewTargets`). The campaign runs the last one
+    /// first.
     ///
-    /// An execution that diverged is passed on only when the last thread that the plan chose turned out to wait; the
-    /// log then ends with that.
+    /// A diverged execution is passed on only if the last thread that the plan chose turned out to be blocked; the log
+    /// then ends there.
     fn new_targets(&mut self, target: &Self::Target, execution: &Execution) -> Vec<Self::Target>;
 
-    /// Nothing will come of this target: no execution could follow its plan. Targets that take its place.
+    /// Called if no execution could follow the plan of this target. Returns targets that replace it.
     fn give_up(&mut self, _target: &Self::Target) -> Vec<Self::Target> {
         Vec::new()
     }
 
-    /// Targets that an execution opens up which another analysis of the portfolio has run.
+    /// Returns the targets that follow from an execution of another analysis in the portfolio.
     fn other_targets(&mut self, _execution: &Execution) -> Vec<Self::Target> {
         Vec::new()
     }
 
-    /// Whether plans are guesses, not schedules that are known to be possible. One that cannot be followed then says
-    /// nothing about the program, and is not tried again.
+    /// Returns whether plans are guesses, not schedules known to be possible. A guess that cannot be followed says nothing
+    /// about the program, and is not tried again.
     fn guesses(&self) -> bool {
         false
     }
 
-    /// Whether what was seen last takes the ground from what was done so far, so that it has to start again. Asked after
+    /// Returns whether the last execution invalidated the search, so that it has to start again. Called after
     /// [`Analysis::new_targets`].
     fn starts_again(&mut self) -> bool {
         false
     }
 
-    /// The waitlist is empty: go on to the next stage (a higher bound), or `None` after the last. The targets of
-    /// the stage are returned.
+    /// Called when the waitlist is empty. Starts the next stage (a higher bound) and returns its targets, or `None` after
+    /// the last stage.
     fn next_stage(&mut self) -> Option<Vec<Self::Target>> {
         None
     }
 
-    /// How many times the executions that others get, in a portfolio, its next targets are worth.
+    /// Returns the weight of its next targets in a portfolio, relative to other analyses.
     fn weight(&self) -> u32 {
         1
     }
 
-    /// What it means in words when all targets so far were explored: `all schedules with <= 2 preemptions`. `None`
-    /// for techniques that never cover anything, such as random walks.
+    /// Returns in words what holds once all targets so far are explored: `all schedules with <= 2 preemptions`. `None` for
+    /// techniques that never cover anything, such as random walks.
     fn guarantee(&self) -> Option<String> {
         None
     }
 
-    /// Whether its guarantee is about the bugs of the program, and so a proof that it has no other. A guarantee about what
-    /// was tried proves nothing.
+    /// Returns whether its guarantee covers the bugs of the program and so proves that there are no others. A guarantee
+    /// about what was tried proves nothing.
     fn proves(&self) -> bool {
         true
     }
 
-    /// What can be said about chances, for techniques that cover nothing for certain but have a known chance to find a
-    /// bug.
+    /// Returns in words the probability of having found a bug, for techniques that cover nothing for certain but have a
+    /// known probability.
     fn chance(&self) -> Option<String> {
         None
     }
 
-    /// The bound that the current stage explores, for techniques that have one.
+    /// Returns the bound of the current stage, for techniques that have one.
     fn bound(&self) -> Option<u32> {
         None
     }
 
-    /// The other bounds of the current stage, for techniques that have them.
+    /// Returns the other bounds of the current stage, for techniques that have them.
     fn rank(&self) -> Option<Rank> {
         None
     }
 
-    /// True when no schedule at all is left once the targets so far are explored: nothing was cut off by a bound.
+    /// Returns whether no schedule at all is left once the targets so far are explored: no bound cut anything off.
     fn covers_everything(&self) -> bool {
         false
     }
 
-    /// Executions that are probably left in the current stage, given how many targets wait.
+    /// Returns the estimated number of executions left in the current stage, given the number of waiting targets.
     fn remaining(&self, _waiting: usize) -> Option<u64> {
         None
     }
 
-    /// Targets that were left out because others show the same.
+    /// Returns the number of redundant targets left out.
     fn left_out(&self) -> u64 {
         0
     }
 
-    /// Takes over one part of the work: from now on only targets of that part are given out, and those that all parts
-    /// need. The parts together must cover what the whole would. False when the work cannot be split; each part does
-    /// all of it then.
+    /// Restricts the analysis to one part of the work: from now on it returns only targets of that part and those that all
+    /// parts need. The parts together must cover what the whole would. Returns false if the work cannot be split; each
+    /// part then does all of it.
     fn split(&mut self, _part: Part) -> bool {
         false
     }
 
-    /// Whether every part runs this target; only asked of those that [`Analysis::split`].
+    /// Returns whether every part runs this target. Only called if [`Analysis::split`] returned true.
     fn is_common(&self, _target: &Self::Target) -> bool {
         false
     }
 
-    /// Whether [`Analysis::save`] and [`Analysis::load`] are there. An analysis without them starts again when its
+    /// Whether [`Analysis::save`] and [`Analysis::load`] are implemented. Otherwise the analysis starts again when its
     /// campaign is resumed.
     const SAVES: bool = false;
 
-    /// Writes its state and its targets, which are those that wait.
+    /// Writes its state and its waiting targets.
     fn save(&self, _targets: &mut dyn Iterator<Item = &Self::Target>, _out: &mut Saver<'_>) {}
 
-    /// Takes over a state; returns the targets that were saved with it.
+    /// Loads a state. Returns the targets that were saved with it.
     ///
     /// # Errors
-    /// When the input is damaged.
+    ///
+    /// If the input is damaged.
     fn load(&mut self, _input: &mut Loader<'_>) -> Result<Vec<Self::Target>, Unusable> {
         Err(Unusable::Other)
     }

@@ -1,7 +1,7 @@
-//! The loop that joins analyses and an executor.
+//! The loop that connects analyses and an executor.
 //!
-//! This file has the loop: which targets are run next, and when it ends. What an execution adds is in [`fold`], bugs are in
-//! [`bugs`], which accesses become points is in [`sharing`], what is claimed is in [`coverage`].
+//! This file contains the loop: which targets are run next, and when it ends. [`fold`] takes in an execution, [`bugs`] handles
+//! bugs, [`sharing`] decides which accesses become points, and [`coverage`] what is claimed.
 
 mod budget;
 mod bugs;
@@ -25,8 +25,7 @@ use std::collections::BTreeMap;
 
 /// The exploration of one program.
 ///
-/// Deterministic: the same analyses and the same executor give the same result, whatever the time and the number of
-/// workers.
+/// Deterministic: the same analyses and the same executor give the same result, whatever the time and the number of workers.
 pub struct Campaign<'a> {
     portfolio: Portfolio,
     members: Vec<Member>,
@@ -36,51 +35,51 @@ pub struct Campaign<'a> {
     counts: Counts,
     endings: Endings,
     found: Vec<Found>,
-    /// How many of them were reported.
+    /// Number of reported bugs.
     reported: usize,
-    /// Bugs that were seen when there was no time left to report them.
+    /// Number of bugs seen when there was no time left to report them.
     unreported: u64,
-    /// The last execution was stopped from outside.
+    /// Whether the last execution was stopped from outside.
     stopped: bool,
     known: FxHashSet<Bug>,
-    /// Bugs of executions that ran freely. They are news once more when an execution under control shows them.
+    /// Bugs of free-running executions. They count as new again when an execution under control shows them.
     seen_freely: FxHashSet<Bug>,
-    /// The execution in which nothing is preempted, when others are compared with it.
+    /// The execution without preemptions, if others are compared with it.
     reference: Option<Execution>,
-    /// Sites that are points of the executor.
+    /// The sites that are points of the executor.
     sites: FxHashSet<u32>,
     /// Places in the code at which a decision was possible.
     places: FxHashSet<u64>,
     threads: u32,
     events: u64,
-    /// What was not under control (what, where, object), and in how many executions.
+    /// What was not under control (kind, place, object), and in how many executions.
     escaped: BTreeMap<(Escape, CodeAddress, u64), u64>,
     patience: Patience,
 }
 
-/// How far an analysis of the portfolio is.
+/// The progress of an analysis of the portfolio.
 #[derive(Clone, Default)]
 struct Member {
     /// Executions since it started.
     executions: u64,
-    /// Those of them that came to an end of their own, or whose target turned out to be no schedule.
+    /// Number of executions that ended on their own, or whose target turned out not to be a schedule.
     completed: u64,
     /// What the finished stages guarantee.
     claims: Vec<Claim>,
     finished: bool,
 }
 
-/// A target on its way through the executor.
+/// A target that is being run.
 struct Running {
     member: usize,
     tries: u32,
     common: bool,
-    /// Events that its plan allowed before [`Patience`] had its say.
+    /// The event limit of its plan before [`Patience`] lowered it.
     full: u64,
 }
 
 impl<'a> Campaign<'a> {
-    /// A campaign that has not started.
+    /// Creates a campaign that has not started.
     pub fn new(mut portfolio: Portfolio, budget: Budget, watcher: &'a mut dyn Watcher) -> Self {
         if !budget.part.is_whole() {
             portfolio.split(budget.part);
@@ -110,7 +109,7 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// Explores until there is nothing left, the budget is used up, or `should_stop` says so.
+    /// Explores until nothing is left, the budget is used up, or `should_stop` returns true.
     pub fn run(mut self, executor: &mut dyn Executor, should_stop: &mut dyn FnMut() -> bool) -> Summary {
         let stop = self.run_with(executor, should_stop, &mut |_, _| {});
         self.summary(stop)
@@ -131,8 +130,8 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// Explores a little further: one batch of targets. Returns why not, when that is the end. Between two calls
-    /// nothing is running, and the campaign can be saved.
+    /// Explores one batch of targets. Returns why not, if that is the end. Between two calls nothing is running, and the campaign
+    /// can be saved.
     pub fn advance(&mut self, executor: &mut dyn Executor, should_stop: &mut dyn FnMut() -> bool) -> Option<Stop> {
         let stop = self.explore(executor, should_stop).unwrap_or_else(|error| Some(Stop::Failed(error)));
         if stop.is_some() {
@@ -142,7 +141,7 @@ impl<'a> Campaign<'a> {
         stop
     }
 
-    /// What came of it so far.
+    /// Returns the result so far.
     #[must_use]
     pub fn summary(&self, stop: Stop) -> Summary {
         let coverage = self.coverage(&stop);
@@ -175,16 +174,16 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// The plan in which nothing is preempted.
+    /// Returns the plan without preemptions.
     fn reference_plan(&self) -> Plan {
         Plan { spurious: self.budget.spurious, ..Plan::default() }
     }
 
-    /// Runs what others are to be compared with. Not counted, and run again by a campaign that is resumed.
+    /// Runs the execution that others are compared with. It is not counted, and a resumed campaign runs it again.
     fn look_at_reference(&mut self, executor: &mut dyn Executor) -> Result<(), ExecutorError> {
         if self.budget.check_output && self.reference.is_none() {
             let execution = executor.run(&[self.reference_plan()])?.pop();
-            // Nothing but its end is needed.
+            // Only its end is needed.
             self.reference = execution.map(|execution| Execution { records: Vec::new(), ..execution });
         }
         Ok(())
@@ -212,8 +211,8 @@ impl<'a> Campaign<'a> {
             let before = seen;
             let rest = executor.run_each(&plans[before..], &mut |execution| {
                 let at = seen;
-                // Learning from an execution can take longer than running it. The first one counts in any case, so that a campaign
-                // makes progress even if it is stopped and resumed again and again.
+                // Learning from an execution can take longer than running it. The first one counts in any case, so that a
+                // campaign makes progress even if it is stopped and resumed repeatedly.
                 if at > 0 && should_stop() {
                     self.stopped = true;
                     return Flow::Stop;
@@ -224,7 +223,7 @@ impl<'a> Campaign<'a> {
                     None => Flow::Stop,
                 }
             });
-            // What was found before the executor failed is not lost.
+            // Findings from before the executor failed are not lost.
             let (rest, failure) = rest.map_or_else(|failure| (Vec::new(), Some(failure)), |rest| (rest, None));
             let mut rest = rest.into_iter();
             loop {
@@ -261,8 +260,8 @@ impl<'a> Campaign<'a> {
         Ok(None)
     }
 
-    /// Takes in the next execution of a batch. If that shows sharing that was not known, adds it to `sharing`: the sites, and how
-    /// to repeat the execution.
+    /// Takes in the next execution of a batch. If it shows unknown sharing, adds to `sharing` the sites, and how to repeat the
+    /// execution.
     fn take_in(
         &mut self,
         running: &Running,
@@ -272,7 +271,7 @@ impl<'a> Campaign<'a> {
     ) -> Flow {
         self.stopped = execution.was_stopped();
         if self.stopped {
-            // What it would have shown is not known: its target waits again.
+            // Its result is unknown, so its target waits again.
             return Flow::Stop;
         }
         self.fold(running, plan, execution);
@@ -285,7 +284,7 @@ impl<'a> Campaign<'a> {
         if self.budget.stop_on_first && !self.found.is_empty() {
             Flow::Stop
         } else if self.reported < self.found.len() {
-            // What was found is reported before the others are looked at, which takes the executor.
+            // Findings are reported before the next execution is taken in, which needs the executor.
             Flow::Pause
         } else {
             Flow::Next
@@ -306,7 +305,7 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// Moves every member whose waitlist is empty on to its next stage.
+    /// Moves every member whose waitlist is empty to its next stage.
     fn finish_stages(&mut self) {
         for index in 0..self.members.len() {
             while !self.members[index].finished && self.portfolio.member(index).waiting() == 0 {
@@ -329,7 +328,7 @@ impl<'a> Campaign<'a> {
     }
 
     fn take_batch(&mut self, left: u64) -> (Vec<Running>, Vec<Plan>) {
-        // Small batches at first: what the first executions show decides what is worth running.
+        // Small batches at first: the first executions determine what is worth running.
         let batch = if self.patience.is_probing() { 1 } else { self.budget.batch.max(1) };
         let width = left.min(batch as u64).min(self.counts.executions.max(1)) as usize;
         let mut running = Vec::with_capacity(width);
@@ -357,8 +356,8 @@ impl<'a> Campaign<'a> {
         (running, plans)
     }
 
-    /// Whether the accesses that a plan does not ask for matter to nothing else: neither to other analyses nor to the detector,
-    /// to which those that are no points are news.
+    /// Returns whether nothing else needs the accesses that a plan does not ask for: neither other analyses nor the detector, to
+    /// which accesses that are not points are new.
     fn can_do_without_beginnings(&self) -> bool {
         let Budget { points, detect_races, spurious, .. } = self.budget;
         self.members.len() == 1 && !spurious && (points == Points::All || !detect_races)

@@ -1,11 +1,10 @@
-//! Pairs of accesses that conflict, described so that they can be met again in other executions.
+//! Pairs of conflicting accesses, described so that other executions can recognise them.
 //!
-//! After E. A. Gerlits, "RaceHunter: dynamic detection of data races by provoking conflicting accesses", 2023: definitions
-//! 8 (identity of a thread), 10 (conflict), 11 (descriptor), 12 (target), and algorithm 2 (the shortest descriptor).
+//! After E. A. Gerlits, "RaceHunter: dynamic detection of data races by provoking conflicting accesses", 2023: definitions 8
+//! (identity of a thread), 10 (conflict), 11 (descriptor), 12 (target), and algorithm 2 (the shortest descriptor).
 //!
-//! A held thread is met by any conflicting access, so it takes one target for each access that conflicts with others, and not
-//! one for each pair: of two places in the code, the first access of one is described with the first of the other, the second with
-//! the second, and so on.
+//! A held thread meets any conflicting access, so one target per conflicting access suffices, rather than one per pair: of two
+//! places in the code, the first access of one is paired with the first of the other, the second with the second, and so on.
 
 use crate::Execution;
 use racehunter_log::{
@@ -13,80 +12,78 @@ use racehunter_log::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// One access of an execution, described by as little as tells it from all others.
+/// One access of an execution, described by the minimum that distinguishes it from all others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Descriptor {
     /// The instruction.
     pub code: CodeAddress,
-    /// The thread, when others execute the instruction too.
+    /// The thread, if others execute the instruction too.
     pub path: Option<ThreadPath>,
-    /// Innermost callers, as many as it takes to tell the access from others of the thread at this instruction.
+    /// The innermost callers, as many as distinguish the access from others of the thread at this instruction.
     pub callers: Vec<u64>,
-    /// Which of the thread's accesses that fit, from 1.
+    /// The number of the access among those of the thread that match, from 1.
     pub nth: u64,
 }
 
-/// Two accesses that conflict: by different threads to the same memory, one of them writing, not both atomic.
+/// Two conflicting accesses: by different threads to the same memory, at least one a write, not both atomic.
 pub type Pair = [Descriptor; 2];
 
-/// A target: two accesses that conflict, and what is known of how likely they are to meet.
+/// A target: two conflicting accesses, and hints about how likely they are to meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
     /// The accesses.
     pub pair: Pair,
-    /// Whether they are the first ones of their two places in the code, threads and call stacks.
+    /// Whether they are the first accesses of their places, threads and call stacks.
     pub is_first: bool,
-    /// Whether both threads had a lock in common. They can meet all the same: in another execution one of them may come without
-    /// it.
+    /// Whether both threads held a common lock. They can still meet: in another execution one of them may come without it.
     pub guarded: bool,
 }
 
 impl Conflict {
-    /// The pair without the numbers of its accesses: those of one loop have it in common.
+    /// Returns the pair without the numbers of its accesses, which is the same for all accesses of a loop.
     #[must_use]
     pub fn places(&self) -> Pair {
         self.pair.each_ref().map(|descriptor| Descriptor { nth: 0, ..descriptor.clone() })
     }
 
-    /// The higher one of the numbers of its accesses.
+    /// Returns the larger of the two access numbers.
     #[must_use]
     pub fn nth(&self) -> u64 {
         self.pair.iter().map(|descriptor| descriptor.nth).max().unwrap_or(0)
     }
 
-    /// Which target comes first: one of every two places before others of the same, then those without a lock in common.
+    /// The order of targets: the first accesses of every two places, then those without a common lock.
     fn rank(&self) -> (bool, bool, u64, &Pair) {
         (!self.is_first, self.guarded, self.nth(), &self.pair)
     }
 }
 
-/// What conflicts in an execution.
+/// The conflicts of an execution.
 #[derive(Clone, Debug, Default)]
 pub struct Conflicts {
     /// The targets, the most promising first.
     pub targets: Vec<Conflict>,
-    /// Pairs of accesses that conflict by the definition of the paper: all of them, also where creation and joining of threads
-    /// keep them apart.
+    /// Number of conflicting pairs by the paper's definition, including those ordered by the creation or joining of threads.
     pub pairs: u64,
-    /// Targets that come after those of the portion.
+    /// Number of targets after this portion.
     pub left_out: u64,
 }
 
-/// Which targets are described. The first accesses of every two places always are; there can be millions of others, of which
-/// each takes an execution.
+/// Which targets are described. The first accesses of every two places always are. There can be millions of others, and each
+/// takes an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Portion {
-    /// How many of the others come before.
+    /// Number of others to skip.
     pub from: u64,
-    /// How many there are, at most.
+    /// Maximum number of others to describe.
     pub most: u64,
 }
 
 impl Portion {
-    /// The first one.
+    /// The first portion.
     pub const FIRST: Self = Self { from: 0, most: 1 << 17 };
 
-    /// The one that comes after it.
+    /// Returns the portion after this one.
     #[must_use]
     pub const fn next(self) -> Self {
         Self { from: self.from.saturating_add(self.most), ..self }
@@ -103,19 +100,19 @@ impl Default for Portion {
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Position(usize);
 
-/// One of the distinct call stacks.
+/// A distinct call stack.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct StackId(u32);
 
-/// One of the distinct sets of locks; 0 for none.
+/// A distinct lockset; 0 is the empty one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct LocksetId(u32);
 
-/// One of the distinct classes.
+/// A distinct class.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct ClassId(usize);
 
-/// Accesses at one place of the code with one call stack by one thread: what they touch differs, what they are not.
+/// Accesses of one thread at one place in the code with one call stack. They differ only in the memory they access.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Class {
     thread: ThreadId,
@@ -125,33 +122,33 @@ struct Class {
     atomic: bool,
 }
 
-/// What a class did with eight bytes.
+/// The accesses of a class to eight bytes.
 struct Touch {
     class: ClassId,
     mask: u8,
-    /// What the thread knew of the creation of threads then.
+    /// The thread's knowledge of thread creations at the time.
     epoch: u32,
     /// The accesses, in order.
     records: Vec<Position>,
-    /// How many of them begin in these eight bytes.
+    /// Number of accesses that begin in these eight bytes.
     begin: u64,
-    /// Classes that came later and conflict.
+    /// Conflicting classes that came later.
     partners: Vec<Partner>,
 }
 
 struct Partner {
     class: ClassId,
-    /// Accesses of it that have a target with one of the touch.
+    /// Number of its accesses that have a target with one of the touch.
     count: usize,
-    /// The last one of them.
+    /// The last of them.
     last: Position,
 }
 
-/// The pairs of conflicting accesses of an execution. For every two places in the code, with their call stacks and
+/// Returns the pairs of conflicting accesses of an execution. For every two places in the code, with their call stacks and
 /// threads, the first accesses to common memory stand for all.
 ///
-/// Takes time in proportion to the log and to the pairs. What creation and joining of threads order can never meet, and
-/// is left out.
+/// Takes time in proportion to the log and to the pairs. Accesses ordered by the creation or joining of threads can never meet,
+/// and are left out.
 #[must_use]
 pub fn conflicts(execution: &Execution) -> Vec<Pair> {
     let firsts = all_conflicts(execution).targets.into_iter().filter(|conflict| conflict.is_first);
@@ -161,13 +158,13 @@ pub fn conflicts(execution: &Execution) -> Vec<Pair> {
     pairs
 }
 
-/// The same with a target for every access that conflicts with another one, as many as the first portion has.
+/// Returns a target for every conflicting access, up to the size of the first portion.
 #[must_use]
 pub fn all_conflicts(execution: &Execution) -> Conflicts {
     conflicts_of(execution, Portion::FIRST)
 }
 
-/// The same with the targets of one portion.
+/// Returns the targets of one portion.
 #[must_use]
 pub fn conflicts_of(execution: &Execution, portion: Portion) -> Conflicts {
     let mut scan = Scan { portion, ..Scan::default() };
@@ -227,7 +224,7 @@ impl Locks {
         }
     }
 
-    /// The locks that a thread holds.
+    /// Returns the locks that a thread holds.
     fn of(&mut self, thread: ThreadId) -> LocksetId {
         let Some(held) = self.held.get(&thread).filter(|held| !held.is_empty()) else { return LocksetId(0) };
         if let Some(&number) = self.numbers.get(held) {
@@ -257,11 +254,11 @@ struct Scan {
     class_numbers: FxHashMap<Class, ClassId>,
     memory: FxHashMap<u64, Vec<Touch>>,
     known: FxHashSet<[ClassId; 2]>,
-    /// Accesses that have a target with one that came later, of this class.
+    /// Accesses that have a target with a later one of this class.
     covered: FxHashSet<(Position, ClassId)>,
     /// Two accesses, and whether they are the first of their classes.
     found: Vec<([Position; 2], bool)>,
-    /// Those that are not the first, whether or not they belong to the portion.
+    /// Number of pairs that are not the first, in any portion.
     further: u64,
     pairs: u64,
     /// All accesses, in order.
@@ -305,7 +302,7 @@ impl Scan {
         self.accesses.push((position, class, locks));
         let own = self.classes[class.0];
         let epoch = self.order.epoch(own.thread);
-        // Classes that this access has a target with.
+        // Classes with which this access has a target.
         let mut partners: Vec<ClassId> = Vec::new();
         for (nth, (granule, mask)) in access.granules().enumerate() {
             let touches = self.memory.entry(granule).or_default();
@@ -322,7 +319,7 @@ impl Scan {
                 if !conflict {
                     continue;
                 }
-                // Each pair counts where the memory begins that both have in common.
+                // Each pair counts once, where the memory common to both begins.
                 self.pairs += if nth == 0 { touch.records.len() as u64 } else { touch.begin };
                 let is_apart = touch.epoch <= self.order.known(own.thread, other.thread);
                 if is_apart {
@@ -349,7 +346,7 @@ impl Scan {
         }
     }
 
-    /// Accesses that others came after, but fewer of them: the last one of those is their partner.
+    /// Pairs accesses that have fewer later counterparts: their partner is the last of those.
     fn pair_the_rest(&mut self) {
         for touch in self.memory.values().flatten() {
             for partner in &touch.partners {
@@ -365,7 +362,7 @@ impl Scan {
     }
 }
 
-/// Takes up two accesses if they belong to the portion.
+/// Adds two accesses if they belong to the portion.
 fn note(
     found: &mut Vec<([Position; 2], bool)>,
     further: &mut u64,
@@ -380,7 +377,7 @@ fn note(
 }
 
 impl Touch {
-    /// The index of a partner, which becomes one.
+    /// Returns the index of a partner, adding it if necessary.
     fn partner(&mut self, class: ClassId) -> usize {
         self.partners.iter().position(|partner| partner.class == class).unwrap_or_else(|| {
             self.partners.push(Partner { class, count: 0, last: Position::default() });
@@ -389,14 +386,14 @@ impl Touch {
     }
 }
 
-/// Finds descriptors.
+/// Computes descriptors.
 struct Describe<'s> {
     scan: &'s Scan,
-    /// Class, set of locks, and number among those that fit its description, of each access.
+    /// Class, lockset, and number among the accesses that match its description, for each access.
     wanted: FxHashMap<Position, (ClassId, LocksetId, u64)>,
-    /// Threads that execute an instruction.
+    /// The threads that execute each instruction.
     threads: FxHashMap<CodeAddress, FxHashSet<ThreadId>>,
-    /// Callers in the description of an access, by thread, instruction and stack.
+    /// Number of callers in the description of an access, by thread, instruction and stack.
     depths: FxHashMap<(ThreadId, CodeAddress, StackId), usize>,
 }
 
@@ -426,10 +423,9 @@ impl<'s> Describe<'s> {
         describe
     }
 
-    /// Numbers the accesses that are wanted among those of the same thread that fit their descriptions.
+    /// Numbers the wanted accesses among those of the same thread that match their descriptions.
     fn count(&mut self, wanted: &FxHashSet<Position>, stacks: &FxHashMap<(ThreadId, CodeAddress), Vec<StackId>>) {
-        // How many there were so far, for the description of an access by thread, instruction and stack; and which
-        // descriptions such an access fits.
+        // The number so far for each description, by thread, instruction and stack; and the descriptions that an access matches.
         let mut counts: FxHashMap<(ThreadId, CodeAddress, StackId), u64> = FxHashMap::default();
         let mut fitting: FxHashMap<(ThreadId, CodeAddress, StackId), Vec<StackId>> = FxHashMap::default();
         for &(record, number, locks) in &self.scan.accesses {
@@ -470,7 +466,7 @@ impl<'s> Describe<'s> {
     }
 }
 
-/// How many callers it takes to tell a stack from others, of which it is one.
+/// Returns how many callers distinguish a stack from all others.
 fn depth(scan: &Scan, stack: StackId, all: &[StackId]) -> usize {
     let own = scan.stack(stack);
     let differs = |other: StackId, depth: usize| scan.stack(other).get(..depth) != Some(&own[..depth]);

@@ -1,24 +1,24 @@
-//! Reading an execution's log as the decisions that were made.
+//! Reads the log of an execution as a sequence of decisions.
 
 use crate::Execution;
 use racehunter_log::{CodeAddress, Entry, Event, EventNumber, Record, ThreadId, ThreadSet};
 
-/// One decision of an execution: who performed event `at`.
+/// One decision of an execution: which thread performed event `at`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The event that was decided about.
+    /// The event.
     pub at: EventNumber,
     /// The thread that was running before.
     pub from: ThreadId,
-    /// Where it stood, if that is known; fit for [`crate::Switch::code`].
+    /// Where it was, if known; suitable for [`crate::Switch::code`].
     pub code: CodeAddress,
-    /// Whether `from` could have gone on.
+    /// Whether `from` could have continued.
     pub going: Going,
-    /// The thread that was chosen.
+    /// The chosen thread.
     pub to: ThreadId,
-    /// What choosing it means.
+    /// The kind of choice.
     pub step: Step,
-    /// The log has a switch for it (from a thread to itself, perhaps). Otherwise `from` simply went on.
+    /// The log contains a switch for it, possibly from a thread to itself. Otherwise `from` simply continued.
     pub logged: bool,
     /// Preemptions so far, this decision included.
     pub preemptions: u64,
@@ -28,56 +28,56 @@ pub struct Decision {
     pub unfair: u64,
 }
 
-/// Whether the running thread could go on at a decision.
+/// Whether the running thread could continue at a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Going {
     /// Yes.
     Ready,
-    /// Yes, but it has just asked to let others run.
+    /// Yes, but it has just yielded.
     Yielding,
-    /// It had its turn for too long, and must give way if it can.
+    /// Its turn was too long; it must give way if another thread can run.
     Exhausted,
     /// Only by letting time pass.
     Suspended,
     /// No.
     Blocked,
-    /// It is over.
+    /// It has ended.
     Over,
 }
 
 /// What a choice means at a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The running thread goes on.
+    /// The running thread continues.
     Stay,
-    /// Another thread runs, because the running one cannot or does not want to go on.
+    /// Another thread runs because the running one is blocked, has ended, or yielded.
     Free,
-    /// The running thread could have gone on.
+    /// Another thread runs although the running one could have continued.
     Preemption,
-    /// The choice lets time pass while some thread is ready, if only one that yields; or it ignores that a thread yielded while
-    /// another one is ready; or it lets time pass for one thread although the time of another one comes first; or it is a
-    /// spurious wake-up. A program that polls could do that for ever, so a bounded search has to count it.
+    /// The choice lets time pass while some thread is ready, even a yielding one; or ignores a yield while another thread is
+    /// ready; or lets time pass for one thread although the deadline of another comes first; or is a spurious wake-up. A polling
+    /// program could do this for ever, so a bounded search has to count it.
     Unfair,
 }
 
-/// Folds the log of an execution into its decisions.
+/// Returns the decisions of an execution.
 #[must_use]
 pub fn decisions(execution: &Execution) -> Decisions<'_> {
     Decisions::new(&execution.records)
 }
 
-/// The decisions of a log, one after the other; between them, the choices that there were. See [`decisions`].
+/// The decisions of a log, in order, and the alternatives at each. See [`decisions`].
 ///
-/// Costs constant time per record, except that [`Decisions::others`] walks the threads when it is asked.
+/// Takes constant time per record, except that [`Decisions::others`] iterates over the threads.
 pub struct Decisions<'a> {
     records: &'a [Record],
-    /// First record that was not read.
+    /// The first record not read.
     next: usize,
-    /// Records up to here are consequences of the decision that was given out last, and not yet applied.
+    /// Records up to here are consequences of the decision returned last, and not yet applied.
     consequences_end: usize,
     threads: Threads,
     current: ThreadId,
-    /// Thread that yielded, and the number of the decision at which that counts.
+    /// The thread that yielded, and the decision at which that counts.
     yielded: Option<(ThreadId, EventNumber)>,
     decision: Option<Decision>,
     preemptions: u64,
@@ -103,8 +103,8 @@ impl<'a> Decisions<'a> {
         }
     }
 
-    /// The other threads that could have been chosen at the decision that came last, in order of their numbers, with
-    /// what that would have meant.
+    /// Returns the other threads that could have been chosen at the last decision, in order of their numbers, with the kind of
+    /// choice.
     pub fn others(&self) -> impl Iterator<Item = (ThreadId, Step)> + '_ {
         let decision = self.decision;
         self.threads.possible().filter_map(move |thread| {
@@ -114,14 +114,14 @@ impl<'a> Decisions<'a> {
         })
     }
 
-    /// Whether the running thread had to give way at the decision that came last, and could as well have gone on. It is
-    /// not one of the others: strategies that never let anybody go on for so long would never end.
+    /// Returns whether the running thread had to give way at the last decision although it could have continued. It is not one of
+    /// the others: a strategy that always continued such threads would never end.
     #[must_use]
     pub fn could_go_on(&self) -> bool {
         self.decision.is_some_and(|decision| decision.going == Going::Exhausted && decision.to != decision.from)
     }
 
-    /// The threads that were ready at the decision that came last, in order of their numbers. A thread that had to give way is not
+    /// Returns the threads that were ready at the last decision, in order of their numbers. A thread that had to give way is not
     /// among them.
     pub fn ready(&self) -> impl Iterator<Item = ThreadId> + '_ {
         let gives_way =
@@ -129,19 +129,19 @@ impl<'a> Decisions<'a> {
         self.threads.possible().filter(move |&thread| self.threads.is_ready(thread) && Some(thread) != gives_way)
     }
 
-    /// Whether to choose this thread at the decision that came last would be a spurious wake-up.
+    /// Returns whether choosing this thread at the last decision would be a spurious wake-up.
     #[must_use]
     pub fn is_spurious(&self, thread: ThreadId) -> bool {
         self.threads.status(thread) == Status::Waiting
     }
 
-    /// The threads that could have been chosen at the decision that came last, each by a spurious wake-up.
+    /// Returns the threads that could have been chosen at the last decision by a spurious wake-up.
     pub fn spurious(&self) -> impl Iterator<Item = ThreadId> + '_ {
         let possible = if self.threads.suspended_count == 0 { None } else { Some(self.threads.possible()) };
         possible.into_iter().flatten().filter(|&thread| self.is_spurious(thread))
     }
 
-    /// Whether [`Decisions::others`] has anything; cheaper than asking it.
+    /// Returns whether [`Decisions::others`] is not empty; cheaper than calling it.
     #[must_use]
     pub fn has_others(&self) -> bool {
         self.decision.is_some_and(|decision| match self.threads.possible_count() {
@@ -152,14 +152,13 @@ impl<'a> Decisions<'a> {
         })
     }
 
-    /// Whether the thread that was chosen at the decision that came last goes on by a time-out: the clock moves on.
+    /// Returns whether the thread chosen at the last decision continues by a time-out: the clock advances.
     #[must_use]
     pub fn time_passes(&self) -> bool {
         self.decision.is_some_and(|decision| self.threads.status(decision.to) == Status::Suspended)
     }
 
-    /// What was known about each thread at the decision that came last, in order of their numbers. Equal numbers mean
-    /// the same.
+    /// Returns what was known about each thread at the last decision, in order of their numbers, as opaque codes.
     pub fn situation(&self) -> impl Iterator<Item = u8> + '_ {
         self.threads.status.iter().map(|&status| status as u8)
     }
@@ -173,9 +172,9 @@ impl<'a> Decisions<'a> {
             // A spurious wake-up: no program needs one.
             _ if self.threads.status(to) == Status::Waiting => Step::Unfair,
             _ if others_ready && (to == from || !self.threads.is_ready(to)) => Step::Unfair,
-            // The thread that yields is ready itself. The log need not show a decision here, so it must not be free.
+            // The yielding thread is ready itself. The log need not show a decision here, so the choice must not be free.
             Going::Yielding if !self.threads.is_ready(to) => Step::Unfair,
-            // Time passes, and the time of another one comes first.
+            // Time passes, but the deadline of another thread comes first.
             _ if self.threads.status(to) == Status::Suspended && self.threads.first_in_time() != Some(to) => {
                 Step::Unfair
             }
@@ -205,7 +204,7 @@ impl<'a> Decisions<'a> {
         }
     }
 
-    /// The decision at a position of the log: who gives way to whom, and whether it had to.
+    /// Returns the switch at a position of the log: the entry, the chosen thread, and whether the running one had to give way.
     fn switch(&self, position: usize) -> Option<(Entry<'a>, ThreadId, bool)> {
         let entry = Entry::of(self.records.get(position)?);
         match entry.event() {
@@ -221,7 +220,7 @@ impl<'a> Decisions<'a> {
         self.next = end;
     }
 
-    /// Whether the running thread could go on at event `at`, given that it had to give way.
+    /// Returns whether the running thread could continue at event `at`, given whether it had to give way.
     fn going(&self, at: EventNumber, gives_way: bool) -> Going {
         match self.threads.status(self.current) {
             Status::Over => Going::Over,
@@ -233,8 +232,8 @@ impl<'a> Decisions<'a> {
         }
     }
 
-    /// The decision about the event of one group of records, which all have its number. What comes before the last
-    /// switch of the group was known when it was made; what comes after it is a consequence.
+    /// Returns the decision about the event that a group of records share. Records before the last switch of the group were known
+    /// when it was made; records after it are consequences.
     fn decide(&mut self, group_end: usize) -> Option<Decision> {
         let group = &self.records[self.next..group_end];
         let at = group.first().map(Entry::of)?.number();
@@ -249,13 +248,13 @@ impl<'a> Decisions<'a> {
             going = self.going(at, gives_way);
             code = entry.code();
             logged = true;
-            // A thread that was chosen may turn out to be blocked, and another one is chosen for the same number:
-            // all of that is one decision, since nothing happened in between.
+            // A chosen thread may turn out to be blocked, and another is chosen for the same event. That is one decision, since
+            // nothing happened in between.
             self.apply_up_to(start + last + 1);
             to = self.switch(start + last)?.1;
         } else {
             let event = group.iter().map(Entry::of).find(|entry| entry.is_operation())?;
-            // Threads that were made before the first event did not make a decision.
+            // Threads created before the first event made no decision.
             if at == EventNumber::START {
                 return None;
             }
@@ -280,7 +279,7 @@ impl Iterator for Decisions<'_> {
 
     fn next(&mut self) -> Option<Decision> {
         if let Some(decision) = self.decision.take() {
-            // The thread that was chosen performs the event, by a time-out if need be.
+            // The chosen thread performs the event, by a time-out if necessary.
             self.current = decision.to;
             if matches!(self.threads.status(decision.to), Status::Suspended | Status::Waiting) {
                 self.threads.set(decision.to, Status::Ready);
@@ -313,20 +312,20 @@ impl Iterator for Decisions<'_> {
 enum Status {
     Ready,
     Suspended,
-    /// As `Blocked`, but a spurious wake-up is a choice.
+    /// As `Blocked`, but a spurious wake-up is possible.
     Waiting,
     Blocked,
     Over,
 }
 
-/// Which threads can run. A bit per thread, so that a change costs nothing and a walk is in order.
+/// Which threads can run, one bit per thread: changes are cheap, and iteration is in order.
 #[derive(Default)]
 struct Threads {
     status: Vec<Status>,
-    /// Until when those wait that wait for time; what is there for others means nothing.
+    /// Deadlines of the threads that wait for time; other entries are meaningless.
     deadlines: Vec<u64>,
     ready: Vec<u64>,
-    /// Those that are not ready, but can be chosen.
+    /// Threads that are not ready, but can be chosen.
     suspended: Vec<u64>,
     ready_count: usize,
     suspended_count: usize,
@@ -353,7 +352,7 @@ impl Threads {
         self.deadlines[index] = deadline;
     }
 
-    /// Of those that wait for time, the one whose time comes first.
+    /// Returns the thread with the earliest deadline.
     fn first_in_time(&self) -> Option<ThreadId> {
         let late = (0..).zip(&self.status).filter(|(_, status)| **status == Status::Suspended);
         let deadline = |thread: ThreadId| self.deadlines.get(thread.index()).copied().unwrap_or(0);
@@ -444,7 +443,7 @@ mod tests {
         }
     }
 
-    /// Every decision with its choices.
+    /// Returns every decision with its alternatives.
     fn fold(records: Vec<Record>) -> Vec<(Decision, Vec<(u32, Step)>)> {
         let execution = execution(records);
         let mut decisions = decisions(&execution);
@@ -475,7 +474,7 @@ mod tests {
             steps,
             [(1, 0, 0, Step::Stay), (2, 0, 1, Step::Preemption), (3, 1, 0, Step::Free), (4, 0, 1, Step::Preemption)]
         );
-        // When the thread has just begun to wait, going on at once is possible too, but never free.
+        // A thread that has just begun to wait can also continue at once, but never for free.
         assert_eq!(all[2].1, [(1, Step::Unfair)]);
         assert_eq!(all[3].1, [(0, Step::Stay)]);
     }
@@ -509,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_event_causes_is_not_known_at_its_decision_even_when_logged_before_it() {
+    fn consequences_of_an_event_are_unknown_at_its_decision_even_when_logged_before_it() {
         let all = fold(vec![
             record(1, 0, Kind::Create, 1, 0),
             record(2, 1, Kind::Blocked, 64, 1),
@@ -544,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn yields_and_time_outs() {
+    fn ignored_yields_and_early_time_outs_are_unfair() {
         let all = fold(vec![
             record(1, 0, Kind::Create, 1, 0),
             record(2, 0, Kind::Create, 2, 0),
@@ -564,7 +563,7 @@ mod tests {
         assert_eq!(*others, [(0, Step::Free), (2, Step::Free)]);
         let (ignored, others) = &all[5];
         assert_eq!((ignored.going, ignored.step, ignored.unfair), (Going::Yielding, Step::Unfair, 2));
-        assert_eq!(ignored.code, CodeAddress(0), "the thread may have stood elsewhere when it was decided");
+        assert_eq!(ignored.code, CodeAddress(0), "the thread may have been elsewhere when the decision was made");
         assert_eq!(*others, [(0, Step::Free), (2, Step::Free)]);
         assert_eq!(all.last().map(|(d, _)| d.preemptions), Some(0));
     }

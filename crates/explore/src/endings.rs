@@ -3,53 +3,53 @@
 use crate::{Execution, Outcome};
 use std::collections::BTreeMap;
 
-/// Exit statuses of the program that are no failure.
+/// Exit statuses of the program that are not failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowed([u64; 4]);
 
 impl Default for Allowed {
-    /// Only 0 says that all went well.
+    /// Only 0 means success.
     fn default() -> Self {
         Self([1, 0, 0, 0])
     }
 }
 
 impl Allowed {
-    /// Whatever the program ends with.
+    /// Every status.
     pub const ANY: Self = Self([u64::MAX; 4]);
 
-    /// These too.
+    /// Adds a status.
     #[must_use]
     pub fn with(mut self, status: u8) -> Self {
         self.0[usize::from(status / 64)] |= 1 << (status % 64);
         self
     }
 
-    /// Whether a program that ends with this status has not failed.
+    /// Returns whether a program that ends with this status has not failed.
     #[must_use]
     pub fn contains(&self, status: i32) -> bool {
         u8::try_from(status).is_ok_and(|status| self.0[usize::from(status / 64)] & 1 << (status % 64) != 0)
     }
 }
 
-/// Counts of how executions ended.
+/// Counts how executions ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Endings {
-    /// Those that came to an end of their own: an exit, a deadlock, a crash, a failed assertion.
+    /// Executions that ended on their own: by an exit, a deadlock, a crash, a failed assertion.
     pub completed: u64,
-    /// Exit statuses, and how many executions ended with each.
+    /// Executions by exit status.
     pub statuses: BTreeMap<i32, u64>,
-    /// Limits that have stopped executions, and how many.
+    /// Executions stopped, by limit.
     pub limits: BTreeMap<String, u64>,
-    /// Why executions were lost, and how many.
+    /// Lost executions, by reason.
     pub lost: BTreeMap<String, u64>,
 }
 
-/// Different reasons that are kept apart, at most: some have numbers in them.
+/// Maximum number of reasons counted separately: some contain numbers.
 const MOST: usize = 16;
 
 impl Endings {
-    /// One more execution.
+    /// Counts an execution.
     pub(crate) fn count(&mut self, execution: &Execution) {
         let add = |counts: &mut BTreeMap<String, u64>, what: &String| {
             if counts.len() < MOST || counts.contains_key(what) {
@@ -68,7 +68,7 @@ impl Endings {
         }
     }
 
-    /// Whether every execution that completed ended with this status.
+    /// Returns whether every completed execution ended with this status.
     #[must_use]
     pub fn always(&self, status: i32) -> bool {
         self.completed > 0 && self.statuses.get(&status) == Some(&self.completed)
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_allowed_is_no_failure() {
+    fn every_status_that_is_not_allowed_is_a_failure() {
         let allowed = Allowed::default().with(77).with(255);
         for (status, is_allowed) in [(0, true), (1, false), (77, true), (255, true), (256, false), (-1, false)] {
             assert_eq!(allowed.contains(status), is_allowed, "{status}");
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_is_always_the_same_or_not() {
+    fn always_means_that_every_execution_had_this_status() {
         let mut endings = Endings::default();
         assert!(!endings.always(1));
         let with = |outcome: Outcome| Execution { outcome, ..Execution::lost(String::new()) };

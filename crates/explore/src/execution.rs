@@ -1,4 +1,4 @@
-//! What happened.
+//! The result of running a plan.
 
 use crate::{Plan, Switch};
 use racehunter_log::{
@@ -11,26 +11,26 @@ use racehunter_log::{
 pub struct Execution {
     /// Points, decisions and observations, in order.
     pub records: Vec<Record>,
-    /// Call stacks and locks that the records refer to (`Record::stack`): at the offset, the number of frames, the
-    /// number of locks, the frames (code addresses, innermost first), the locks (addresses).
+    /// Call stacks and locks that the records refer to (`Record::stack`). At each offset: the number of frames, the number
+    /// of locks, the frames (code addresses, innermost first), the locks (addresses).
     pub stacks: Vec<u64>,
     /// How it ended.
     pub outcome: Outcome,
-    /// Events that happened.
+    /// Number of events.
     pub events: u64,
-    /// Threads that existed.
+    /// Number of threads that existed.
     pub threads: u32,
-    /// Something in the execution was not under control, or the log is not whole: it supports findings, but no
-    /// claim of completeness.
+    /// Something in the execution was not under control, or the log is incomplete: it supports findings, but no claim of
+    /// completeness.
     pub partial: bool,
-    /// What the program wrote (standard output and error), as far as it was kept.
+    /// The standard output and error of the program, as far as they were kept.
     pub output: Vec<u8>,
 }
 
 /// How an execution ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The program ended with this status.
+    /// The program exited with this status.
     Exited(i32),
     /// No thread could run. The log ends with one [`Event::ThreadState`] per thread.
     Deadlock,
@@ -52,22 +52,22 @@ pub enum Outcome {
     },
     /// The plan could not be followed from this event on.
     Diverged(EventNumber),
-    /// Stopped by a limit on events, time or memory, named in words.
+    /// Stopped by this limit on events, time or memory.
     Limit(String),
-    /// The process was killed from outside, or ended behind the runtime's back.
+    /// The process was killed from outside, or ended without the runtime's knowledge.
     Lost(String),
 }
 
 impl Outcome {
-    /// The limit of an execution that was stopped, or not even begun, because there is no time left or the user wants to
-    /// end. That says nothing about the program.
+    /// The limit of an execution that was stopped, or not started, because time is up or the user interrupted the hunt. It
+    /// says nothing about the program.
     pub const STOPPED: &str = "interruption";
 }
 
-/// A data race of an execution, or a use of memory after its end.
+/// A data race of an execution, or a use of memory after its lifetime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Race {
-    /// First byte that both accesses touch.
+    /// The first byte common to both accesses.
     pub address: Address,
     /// The access that came first in this execution.
     pub first: RacingAccess,
@@ -80,65 +80,65 @@ pub struct Race {
 pub struct RacingAccess {
     /// The thread.
     pub thread: ThreadId,
-    /// Where in the code.
+    /// The place in the code.
     pub code: CodeAddress,
-    /// What it did.
+    /// The kind of access.
     pub access: RaceAccess,
     /// Bytes.
     pub size: u8,
 }
 
-/// How the first line of output ends of which only the end was kept.
+/// The end of the line that replaces the omitted start of the output.
 pub const LEFT_OUT: &[u8] = b" bytes left out]";
 
-/// A bug that an execution showed, before it is symbolised: equal bugs are one finding.
+/// A bug that an execution showed, before symbolisation: equal bugs are one finding.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Bug {
-    /// A data race between two places of the code (the lower address first), one of which may be a `free`; or a use of
-    /// memory after its end.
+    /// A data race between two places in the code (the lower address first), one of which may be a `free`; or a use of
+    /// memory after its lifetime.
     Race(CodeAddress, CodeAddress),
-    /// Memory is freed at two places of the code (the lower address first).
+    /// Memory freed at two places in the code (the lower address first).
     DoubleFree(CodeAddress, CodeAddress),
-    /// A lock or thread is used as it must not be, at a place.
+    /// Invalid use of a lock or thread, at a place.
     Misuse(Misuse, CodeAddress),
-    /// A deadlock: for each waiting thread the place at which it waits, sorted.
+    /// A deadlock: the place at which each thread waits, sorted.
     Deadlock(Vec<CodeAddress>),
     /// A failed assertion.
     Assertion(String, String, u32),
     /// A fatal signal at a place.
     Crash(u32, CodeAddress),
-    /// The program fails by a panic, in Rust, at a line of a file.
+    /// A Rust panic that ended the program, at a line of a file.
     Panic(String, u32),
-    /// The program ends with this status, which is one of failure, or another one than when nothing is preempted.
+    /// The program ends with this status, which is a failure or differs from the status without preemptions.
     ExitStatus(i32),
-    /// The program writes what has this hash, and something else when nothing is preempted.
+    /// The output has this hash, and differs from the output without preemptions.
     Output(u64),
 }
 
 impl Execution {
-    /// The event that happened last.
+    /// Returns the last event.
     #[must_use]
     pub const fn last_event(&self) -> EventNumber {
         EventNumber(self.events)
     }
 
-    /// The log, read in place.
+    /// Iterates over the log.
     pub fn entries(&self) -> impl DoubleEndedIterator<Item = Entry<'_>> + ExactSizeIterator + Clone {
         entries(&self.records)
     }
 
-    /// The first entry, besides accesses, that is this one.
+    /// Returns the first entry other than an access that satisfies the predicate.
     fn find(&self, is_it: impl Fn(Entry<'_>, &Event) -> bool) -> Option<Entry<'_>> {
-        // Most of a log are accesses.
+        // Most entries of a log are accesses.
         self.entries().filter(|entry| !entry.is_access()).find(|&entry| is_it(entry, &entry.event()))
     }
 
-    /// What the runtime noticed, see [`Entry::is_report`].
+    /// Returns what the runtime noticed, see [`Entry::is_report`].
     pub fn reports(&self) -> impl Iterator<Item = Entry<'_>> {
         self.entries().filter(|entry| entry.is_report())
     }
 
-    /// One that nothing is known about.
+    /// Creates an execution about which nothing is known.
     #[must_use]
     pub fn lost(why: String) -> Self {
         let outcome = Outcome::Lost(why);
@@ -153,13 +153,13 @@ impl Execution {
         }
     }
 
-    /// The campaign was over before the execution was, and it says nothing: see [`Outcome::STOPPED`].
+    /// Returns whether the campaign ended before the execution did: see [`Outcome::STOPPED`].
     #[must_use]
     pub fn was_stopped(&self) -> bool {
         matches!(&self.outcome, Outcome::Limit(what) if what == Outcome::STOPPED)
     }
 
-    /// The switches that were made: the schedule of the execution.
+    /// Returns the schedule of the execution: its switches.
     #[must_use]
     pub fn switches(&self) -> Vec<Switch> {
         self.entries()
@@ -173,7 +173,7 @@ impl Execution {
             .collect()
     }
 
-    /// The plan that repeats this execution from its first event to its last. Unlike [`Plan::replay`] it leaves
+    /// Returns the plan that repeats this execution from its first event to its last. Unlike [`Plan::replay`] it leaves
     /// nothing to a strategy: where there was no switch, there must be none.
     #[must_use]
     pub fn repeat(&self) -> Plan {
@@ -181,8 +181,7 @@ impl Execution {
         Plan { switches, tail_from, spurious: self.chose_wakeups(), ..Plan::default() }
     }
 
-    /// As [`Execution::repeat`]; but when the execution would not have ended by itself, only as far as it takes to see the
-    /// bug.
+    /// As [`Execution::repeat`], but if the execution did not end on its own, only up to the bug.
     #[must_use]
     pub fn repeat_to(&self, bug: &Bug) -> Plan {
         let last = self.last_event_of(bug).filter(|_| matches!(self.outcome, Outcome::Limit(_)));
@@ -192,7 +191,7 @@ impl Execution {
         Plan { switches, tail_from: last.next(), max_events: last.next().0, ..repeat }
     }
 
-    /// The event at which a bug shows that is not how the execution ended.
+    /// Returns the event at which a bug shows, unless the bug is how the execution ended.
     fn last_event_of(&self, bug: &Bug) -> Option<EventNumber> {
         let pair = |first: CodeAddress, second: CodeAddress| {
             let is_it = |[(a, _), (b, _)]: &[(Entry<'_>, RaceSide); 2]| {
@@ -217,14 +216,14 @@ impl Execution {
         }
     }
 
-    /// Whether threads did things to each other that are not in the log, see [`Event::Annotated`].
+    /// Returns whether threads affected each other in ways that are not in the log, see [`Event::Annotated`].
     #[must_use]
     pub fn is_annotated(&self) -> bool {
         self.find(|_, event| *event == Event::Annotated).is_some()
     }
 
-    /// The event with which a thread waits again, after a spurious wake-up, as if it had not been woken up: whatever can be
-    /// done from there on can be done without the wake-up, and costs no more.
+    /// Returns the event at which a thread waits again after a spurious wake-up, as if it had not woken up. Everything
+    /// reachable from there is also reachable without the wake-up, and at no greater cost.
     #[must_use]
     pub fn waits_again(&self) -> Option<EventNumber> {
         let is_repeated = |event: &Event| {
@@ -233,19 +232,20 @@ impl Execution {
         self.find(|_, event| is_repeated(event)).map(Entry::number)
     }
 
-    /// Whether a loop was seen to wait for another thread.
+    /// Returns whether a loop was seen to wait for another thread.
     #[must_use]
     pub fn has_waiting_loop(&self) -> bool {
         self.find(|_, event| matches!(event, Event::Blocked { on, .. } if on.wait == Wait::Change)).is_some()
     }
 
-    /// Whether some wake-up was a choice. If none was, it does not matter whether they could have been.
+    /// Returns whether some wake-up was a choice. If none was, it does not matter whether wake-ups were enabled.
     #[must_use]
     pub fn chose_wakeups(&self) -> bool {
         self.find(|_, event| matches!(event, Event::Blocked { may_wake: true, .. })).is_some()
     }
 
-    /// The callers of the function that an entry's event is in, innermost first; none where no stack was taken.
+    /// Returns the callers of the function in which an entry's event happened, innermost first; empty if no stack was
+    /// recorded.
     #[must_use]
     pub fn callers(&self, entry: Entry<'_>) -> &[u64] {
         let at = entry.stack();
@@ -257,7 +257,7 @@ impl Execution {
         self.stacks.get(at + 3..at + 2 + frames).unwrap_or_default()
     }
 
-    /// The data races that the detector saw.
+    /// Returns the data races that the detector saw.
     #[must_use]
     pub fn races(&self) -> Vec<Race> {
         let access = |(entry, side): (Entry<'_>, RaceSide)| RacingAccess {
@@ -271,7 +271,7 @@ impl Execution {
             .collect()
     }
 
-    /// The pairs of entries by which the detector reports races: the earlier access, then the later one.
+    /// Returns the pairs of entries that report races: the earlier access, then the later one.
     pub fn race_entries(&self) -> impl Iterator<Item = [(Entry<'_>, RaceSide); 2]> {
         self.records.windows(2).filter_map(|pair| {
             let [first, second] = [Entry::of(&pair[0]), Entry::of(&pair[1])];
@@ -284,7 +284,7 @@ impl Execution {
         })
     }
 
-    /// What was not under control: what it was, where, and its object. Each once.
+    /// Returns what was not under control: kind, place and object, each once.
     #[must_use]
     pub fn escapes(&self) -> Vec<(Escape, CodeAddress, u64)> {
         let escape = |entry: Entry<'_>| match entry.event() {
@@ -297,14 +297,14 @@ impl Execution {
         escapes
     }
 
-    /// A hash of what the program wrote, the same in every run.
+    /// Returns a hash of the output that is stable across runs.
     #[must_use]
     pub fn output_hash(&self) -> u64 {
         let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         self.output.iter().fold(0xcbf2_9ce4_8422_2325, step)
     }
 
-    /// How the execution differs from that of the program without any preemption, if both came to a regular end.
+    /// Returns how the execution differs from the one without preemptions, if both exited.
     #[must_use]
     pub fn difference(&self, reference: &Self) -> Option<Bug> {
         match (&self.outcome, &reference.outcome) {
@@ -316,20 +316,20 @@ impl Execution {
         }
     }
 
-    /// Whether only the end of what it wrote was kept.
+    /// Returns whether only the end of the output was kept.
     #[must_use]
     pub fn is_output_cut(&self) -> bool {
         let first = self.output.split(|&byte| byte == b'\n').next().unwrap_or_default();
         first.starts_with(b"[") && first.ends_with(LEFT_OUT)
     }
 
-    /// The bug of an execution that ended with a status of failure.
+    /// Returns the bug of an execution that exited with a failure status.
     #[must_use]
     pub fn failure(&self, status: i32) -> Bug {
         self.panic().map_or(Bug::ExitStatus(status), |panic| Bug::Panic(panic.file, panic.line))
     }
 
-    /// Whether the execution showed a bug.
+    /// Returns whether the execution showed a bug.
     #[must_use]
     pub fn shows(&self, bug: &Bug) -> bool {
         match (bug, &self.outcome) {
@@ -341,7 +341,7 @@ impl Execution {
         }
     }
 
-    /// The threads at the end of an execution that failed, and what each waits for.
+    /// Returns the threads at the end of a failed execution, and what each waits for.
     pub fn thread_states(&self) -> impl Iterator<Item = (Entry<'_>, Option<Blockage>)> {
         self.reports().filter_map(|entry| match entry.event() {
             Event::ThreadState { on } => Some((entry, on)),
@@ -349,7 +349,7 @@ impl Execution {
         })
     }
 
-    /// The bugs that the execution shows by itself, each once.
+    /// Returns the bugs that the execution shows, each once.
     #[must_use]
     pub fn bugs(&self) -> Vec<Bug> {
         let mut bugs: Vec<Bug> = self

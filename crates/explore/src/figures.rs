@@ -1,11 +1,11 @@
-//! The figures of a monitored execution.
+//! The statistics of a monitored execution.
 
 use crate::{Execution, all_conflicts};
 use racehunter_finding::Figures;
 use racehunter_log::Event;
 
-/// What an execution was like whose every access, and whose way through the code, was logged ([`crate::Observe::Code`]), with
-/// call stacks. How long things took is left open.
+/// Returns the statistics of an execution that logged every access and the control flow ([`crate::Observe::Code`]), with call
+/// stacks. Times are not filled in.
 #[must_use]
 pub fn figures(execution: &Execution) -> Figures {
     let Execution { records, stacks, .. } = execution;

@@ -1,9 +1,9 @@
-//! The framework of exploration: [`Plan`] in, [`Execution`] out, [`Analysis`] between.
+//! The exploration framework: [`Plan`] in, [`Execution`] out, [`Analysis`] between.
 //!
-//! An [`Executor`] runs a program under a plan and says what happened. An [`Analysis`] turns its targets into plans
-//! and executions into further targets. A [`Campaign`] joins the two: it owns the waitlist, the budget and what was
-//! found. Nothing here knows whether the program is a real process or the in-memory [`model`], reads a clock, or does
-//! input or output.
+//! An [`Executor`] runs a program under a plan and returns what happened. An [`Analysis`] turns its targets into plans
+//! and executions into further targets. A [`Campaign`] connects the two: it owns the waitlist, the budget and the
+//! findings. Nothing here knows whether the program is a real process or the in-memory [`model`], reads a clock, or
+//! does I/O.
 //!
 //! Start at [`Plan`] and [`Execution`], then [`Analysis`], then [`Campaign`].
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! Making a failing schedule sure, and simple.
+//! Confirms and minimises failing schedules.
 
 mod bounds;
 mod turns;
@@ -8,30 +8,30 @@ use racehunter_log::{EventNumber, ThreadId};
 use rustc_hash::FxHashMap;
 use turns::Turns;
 
-/// Runs a plan several times; returns how often the bug showed.
+/// Runs a plan several times. Returns how often the bug showed.
 pub fn confirm(executor: &mut dyn Executor, plan: &Plan, bug: &Bug, times: u32) -> Result<u32, ExecutorError> {
     let executions = executor.run(&vec![plan.clone(); times as usize])?;
     Ok(executions.iter().filter(|execution| execution.shows(bug)).count() as u32)
 }
 
-/// What it may cost to simplify a schedule.
+/// Limits the work of simplifying a schedule.
 #[derive(Clone, Copy)]
 pub struct Effort<'a> {
-    /// Executions, at most.
+    /// Maximum number of executions.
     pub runs: u64,
-    /// Whether to go on; asked before every execution but the first.
+    /// Whether to continue; called before every execution but the first.
     pub goes_on: &'a dyn Fn() -> bool,
 }
 
 impl Effort<'_> {
-    /// A number of executions, however long they take.
+    /// Limits only the number of executions.
     #[must_use]
     pub const fn of(runs: u64) -> Self {
         Self { runs, goes_on: &|| true }
     }
 }
 
-/// A schedule that was simplified.
+/// A simplified schedule.
 #[derive(Clone, Debug)]
 pub struct Minimised {
     /// An execution that showed the bug.
@@ -42,17 +42,17 @@ pub struct Minimised {
     pub switches: Vec<Switch>,
     /// The plan that repeats it.
     pub plan: Plan,
-    /// Executions that this took.
+    /// Number of executions used.
     pub runs: u64,
 }
 
-/// Looks for a schedule that shows the same bug with the fewest preemptions, and of those the one with the fewest
-/// switches and events. `None` when not even the given plan shows it.
+/// Looks for a schedule that shows the same bug with the fewest preemptions, and among those the one with the fewest switches and
+/// events. Returns `None` if not even the given plan shows the bug.
 ///
-/// A schedule is taken as a set of rules; subsets of them are tried, smallest first as long as there are few
-/// preemptions, else by halving. And it is taken as a sequence of turns: first those of a thread are put together in large
-/// parts of it, in the end two of them are joined, or two pairs at once, until no such step makes it simpler. Every
-/// candidate is run, and only what really showed the bug is kept.
+/// First the schedule is a set of rules, of which subsets are tried: the smallest first if there are few preemptions, otherwise
+/// by halving. Then it is a sequence of turns: first the turns of each thread are grouped within large parts of it, then two
+/// turns are joined, or two pairs at once, until no such step makes it simpler. Every candidate is run, and only one that showed
+/// the bug is kept.
 pub fn minimise(
     executor: &mut dyn Executor,
     plan: &Plan,
@@ -71,9 +71,9 @@ pub fn minimise(
     Ok(search.finish())
 }
 
-/// Looks for a schedule that shows the same bug with fewer preemptions than `plan` does, among those with none, one and two of them: first
-/// those that preempt where `plan` does, so that it gets somewhere in large programs too. `None` when there is no better one, as far as
-/// the executions tell.
+/// Looks for a schedule that shows the same bug with fewer preemptions than `plan`, among those with zero, one and two of them.
+/// Schedules that preempt where `plan` does come first, so that the search succeeds in large programs too. Returns `None` if no
+/// better schedule was found.
 pub fn fewer_preemptions(
     executor: &mut dyn Executor,
     plan: &Plan,
@@ -91,13 +91,13 @@ pub fn fewer_preemptions(
     Ok(search.finish())
 }
 
-/// Events that a simpler schedule may take to show what a plan shows. It matters for programs that do not end.
+/// Returns how many events a simpler schedule may take to show the bug. This matters for programs that do not end.
 #[must_use]
 pub fn room(plan: &Plan) -> u64 {
     plan.max_events.saturating_mul(2).saturating_add(10_000).min(Plan::default().max_events)
 }
 
-/// What makes a schedule simple, in order of importance.
+/// The complexity of a schedule, in order of importance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Cost {
     preemptions: u64,
@@ -106,14 +106,14 @@ struct Cost {
     events: u64,
 }
 
-/// When `from` has performed `after` events of its own and a decision is due, `to` goes on. Event numbers shift when
-/// something earlier changes; these coordinates do not.
+/// When `from` has performed `after` of its own events and a decision is due, `to` continues. Unlike event numbers, these
+/// coordinates do not shift when something earlier changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rule {
     from: ThreadId,
     after: u64,
     to: ThreadId,
-    /// It stands for a preemption or an unfair choice.
+    /// It represents a preemption or an unfair choice.
     costs: bool,
 }
 
@@ -126,20 +126,20 @@ struct Best {
 struct Search<'a> {
     executor: &'a mut dyn Executor,
     bug: &'a Bug,
-    /// The plan that is simplified: what is not about switches stays as it is there.
+    /// The plan being simplified, from which everything but the switches is taken.
     like: &'a Plan,
     runs: u64,
     effort: Effort<'a>,
     best: Option<Best>,
 }
 
-/// In schedules with more rules than this shortcuts are tried only among the first; with more turns, none are joined.
+/// In schedules with more rules than this, shortcuts are tried only among the first; with more turns, none are joined.
 const LONG: usize = 40;
-/// With up to this many preemptions, all their subsets are tried.
+/// Up to this many preemptions, all subsets are tried.
 const FEW: usize = 6;
 
 impl<'a> Search<'a> {
-    /// Begins with a plan, if it shows the bug.
+    /// Starts with a plan, if it shows the bug.
     fn from(
         executor: &'a mut dyn Executor,
         plan: &'a Plan,
@@ -161,7 +161,7 @@ impl Search<'_> {
         Ok(self.executor.run(std::slice::from_ref(&plan))?.pop())
     }
 
-    /// The simplest that was found.
+    /// Returns the simplest schedule found.
     fn finish(self) -> Option<Minimised> {
         let best = self.best?;
         let preemptions = best.cost.preemptions;
@@ -205,8 +205,8 @@ impl Search<'_> {
         (cost, rules)
     }
 
-    /// Runs a schedule that follows the rules wherever they apply, and otherwise switches as little as possible.
-    /// Keeps what is better than what is known. Takes one execution per rule that does not happen by itself.
+    /// Runs a schedule that follows the rules wherever they apply, and otherwise switches as little as possible. Keeps it if it
+    /// is simpler. Takes one execution per rule that does not happen on its own.
     fn follow(&mut self, rules: &[Rule]) -> Result<bool, ExecutorError> {
         let by_place: FxHashMap<(ThreadId, u64), ThreadId> =
             rules.iter().map(|rule| ((rule.from, rule.after), rule.to)).collect();
@@ -226,7 +226,7 @@ impl Search<'_> {
         }
     }
 
-    /// A plan under the conditions of the one that is simplified, which decides nothing.
+    /// Returns the plan being simplified, without its decisions.
     fn open(&self) -> Plan {
         Plan {
             fair_limit: self.like.fair_limit,
@@ -280,7 +280,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Leaves open what comes after the first turns, as few of them as possible.
+    /// Leaves everything after the first turns open, keeping as few turns as possible.
     fn less_to_the_end(&mut self) -> Result<(), ExecutorError> {
         let Some(turns) = self.turns().filter(|_| self.is_preempted()) else { return Ok(()) };
         for quarter in 0..4 {
@@ -291,11 +291,11 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Lets each thread do at once what it does within a part of the schedule: all of it, halves, quarters and so on. Most
-    /// switches of a random schedule do not matter, and this finds large parts that do not, one execution for each.
+    /// Groups the turns of each thread within a part of the schedule: all of it, halves, quarters and so on. Most switches of a
+    /// random schedule do not matter, and this removes large parts of them with one execution each.
     fn groups(&mut self) -> Result<(), ExecutorError> {
         let Some(mut size) = self.turns().map(|turns| turns.len()) else { return Ok(()) };
-        // Not all executions: what follows looks at what is left more closely.
+        // Keeps some executions for the finer steps that follow.
         let most = self.runs + self.effort.runs.saturating_sub(self.runs) / 2;
         while size > 2 {
             let mut begin = 0;
@@ -311,7 +311,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// What the simplest execution so far does.
+    /// Returns the turns of the simplest execution so far.
     fn turns(&self) -> Option<Turns> {
         self.best.as_ref().map(|best| Turns::of(&best.execution))
     }
@@ -336,7 +336,7 @@ impl Search<'_> {
         Ok(false)
     }
 
-    /// What one step breaks another one may mend: when two threads have seen each other's writes, both have to move.
+    /// A second join may repair what the first broke: if two threads have seen each other's writes, both have to move.
     fn join_twice(&mut self, turns: &Turns) -> Result<bool, ExecutorError> {
         for first in turns.joins() {
             if self.join_once(&turns.joined(first))? {
@@ -346,7 +346,7 @@ impl Search<'_> {
         Ok(false)
     }
 
-    /// Runs these turns; keeps what is better than what is known.
+    /// Runs these turns. Keeps the result if it is simpler.
     fn take(&mut self, turns: &Turns) -> Result<bool, ExecutorError> {
         let plan = turns.plan(&self.open());
         let execution = self.run(plan)?;
@@ -357,8 +357,8 @@ impl Search<'_> {
         self.best.as_ref().is_some_and(|best| best.cost.preemptions > 0) && !self.out_of_runs()
     }
 
-    /// Leaves out what happens between two switches: the thread that goes on at the second one goes on at the first. That may be the
-    /// thread that was running, if it can go on by a time-out.
+    /// Leaves out what happens between two switches: the thread of the second switch continues at the first. That may be the
+    /// running thread, if it can continue by a time-out.
     fn shortcuts(&mut self) -> Result<(), ExecutorError> {
         let mut at = 0;
         loop {
@@ -392,8 +392,8 @@ impl Search<'_> {
     }
 }
 
-/// The switches to force so that the first rule which this execution did not follow, after those that were forced
-/// already, is followed too.
+/// Returns the switches to force so that, after those already forced, the first rule that this execution did not follow is
+/// followed too.
 fn next_forced(
     execution: &Execution,
     tail_from: EventNumber,
@@ -420,7 +420,7 @@ fn next_forced(
     None
 }
 
-/// Counts the events of each thread. Between two decisions all events are those of the thread that was chosen.
+/// Counts the events of each thread. All events between two decisions belong to the chosen thread.
 #[derive(Default)]
 struct OwnEvents {
     counts: FxHashMap<ThreadId, u64>,
@@ -429,7 +429,7 @@ struct OwnEvents {
 }
 
 impl OwnEvents {
-    /// Events that `thread` has performed before event `at`.
+    /// Returns how many events `thread` performed before event `at`.
     fn at(&mut self, at: EventNumber, thread: ThreadId) -> u64 {
         let first = EventNumber::START.next();
         *self.counts.entry(self.running).or_insert(0) += at.since(self.since.max(first));

@@ -1,23 +1,23 @@
-//! What counts as one variable, whatever part of it is accessed.
+//! Objects that count as one variable, whichever part of them is accessed.
 
 use crate::Variable;
 use racehunter_log::Address;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Globals, and blocks of the heap, as wholes: an array is one variable, and so is a structure.
+/// Globals and heap blocks as wholes: an array is one variable, and so is a structure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Objects {
-    /// Where the globals of the program are, in order. None of them is in another one.
+    /// The address ranges of the program's globals, in order and disjoint.
     globals: Arc<[Range<u64>]>,
 }
 
 impl Objects {
-    /// With the globals that are at these addresses of the running program.
+    /// Creates objects from globals at these addresses of the running program.
     #[must_use]
     pub fn new(globals: impl IntoIterator<Item = Range<u64>>) -> Self {
         let mut all: Vec<Range<u64>> = globals.into_iter().filter(|global| !global.is_empty()).collect();
-        // Of two names for the same memory the longer one comes first, and the other one is a part of it.
+        // Of two names for the same memory the longer comes first, and the other is a part of it.
         all.sort_by_key(|global| (global.start, std::cmp::Reverse(global.end)));
         let mut end = 0;
         all.retain(|global| {
@@ -28,7 +28,7 @@ impl Objects {
         Self { globals: all.into() }
     }
 
-    /// The whole that a variable is a part of: its beginning. What belongs to nothing larger, and a place on a stack, is
+    /// Returns the object that a variable is a part of, by its start. A variable in no larger object, or on a stack, is
     /// itself.
     #[must_use]
     pub fn whole(&self, variable: Variable) -> Variable {
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_the_heap_are_told_apart_and_their_parts_are_not() {
+    fn heap_blocks_are_distinguished_but_not_their_parts() {
         let part = |iteration, offset| Variable::Heap { code: CodeAddress(1), caller: 2, iteration, offset };
         let objects = Objects::default();
         assert_eq!(objects.whole(part(0, 8)), objects.whole(part(0, 64)));

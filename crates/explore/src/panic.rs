@@ -1,8 +1,8 @@
-//! Panics of Rust, as a program tells them on standard error when it ends with a status of failure.
+//! Rust panics, parsed from the standard error of a program that failed.
 
 use crate::{Execution, Outcome};
 
-/// The panic that a program failed by.
+/// The panic that made a program fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panic {
     /// The source file of the call that panicked.
@@ -11,24 +11,24 @@ pub struct Panic {
     pub line: u32,
     /// Its column.
     pub column: u32,
-    /// What it says, its lines joined.
+    /// The message, its lines joined.
     pub message: String,
 }
 
-/// Lines of a message that are kept: an assertion about two values has three.
+/// Maximum number of message lines kept: an assertion about two values has three.
 const LINES: usize = 4;
-/// What a thread says that has asked for the result of one that panicked.
+/// The message of a thread that unwrapped the result of a panicked thread.
 const SECOND_HAND: &str = "Any { .. }";
 
 impl Execution {
-    /// The panic that the program failed by, if it says that there was one. Many programs expect panics and live on; so those
-    /// of an execution that ended well do not count, and of several the last one does, unless that is about another.
+    /// Returns the panic that made the program fail, if its output mentions one. Many programs expect panics, so those of a
+    /// successful execution do not count. Of several panics the last one counts, unless it only reports another.
     #[must_use]
     pub fn panic(&self) -> Option<Panic> {
         const ABORT: u32 = 6;
         match self.outcome {
             Outcome::Exited(status) if status != 0 => {}
-            // Where panics abort.
+            // With `panic = "abort"`.
             Outcome::Crashed { signal: ABORT, .. } => {}
             _ => return None,
         }
@@ -38,7 +38,7 @@ impl Execution {
     }
 }
 
-/// All panics in what a program wrote.
+/// Returns all panics in the output of a program.
 fn panics(output: &str) -> Vec<Panic> {
     const MARK: &str = " panicked at ";
     let lines: Vec<&str> = output.lines().collect();
@@ -51,7 +51,7 @@ fn panics(output: &str) -> Vec<Panic> {
             .iter()
             .map(|line| line.trim())
             .take_while(|line| !line.is_empty() && !line.starts_with("note: run with") && !begins(line))
-            // What the harness says about the test.
+            // The test harness prints this about the test.
             .take_while(|&line| line != "FAILED" && line != "ok")
             .take(LINES)
             .collect();
@@ -87,20 +87,20 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_ends_well_has_not_failed_by_a_panic() {
+    fn panics_of_a_successful_program_do_not_count() {
         assert_eq!(execution(0, ASSERTION).panic(), None);
         assert_eq!(execution(1, "error: no such file\n").panic(), None);
     }
 
     #[test]
-    fn a_panic_about_another_is_not_the_one_to_tell() {
+    fn a_panic_that_reports_another_is_skipped() {
         let output = "thread '<unnamed>' (9) panicked at src/lib.rs:7:9:\nlost\n\nthread 'main' (8) panicked at \
                       src/lib.rs:12:14:\ncalled `Result::unwrap()` on an `Err` value: Any { .. }\nFAILED\n";
         assert_eq!(execution(101, output).panic().map(|panic| panic.line), Some(7));
     }
 
     #[test]
-    fn of_several_the_last_one_counts() {
+    fn of_several_panics_the_last_one_counts() {
         let output =
             "thread 'main' panicked at a.rs:1:1:\nexpected\n\nthread 'main' panicked at a.rs:2:1:\nnot expected\n";
         assert_eq!(execution(101, output).panic().map(|panic| panic.line), Some(2));

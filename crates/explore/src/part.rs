@@ -1,19 +1,19 @@
-//! Work that is divided.
+//! Parts of a divided campaign.
 
 use std::str::FromStr;
 
-/// One of several parts that a campaign was divided into.
+/// One of the parts into which a campaign was divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Which one, from 1.
+    /// Its number, from 1.
     number: u32,
-    /// How many there are.
+    /// The number of parts.
     of: u32,
 }
 
-/// A word that names no part.
+/// An invalid part on the command line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no part: it is K/N with K from 1 to N")]
+#[error("`{0}` is not a part: use K/N with K from 1 to N")]
 pub struct NoPart(String);
 
 impl Default for Part {
@@ -23,37 +23,37 @@ impl Default for Part {
 }
 
 impl Part {
-    /// All of it.
+    /// The undivided campaign.
     pub const WHOLE: Self = Self { number: 1, of: 1 };
 
-    /// Part `number`, from 1, of `of`.
+    /// Returns part `number`, from 1, of `of`.
     #[must_use]
     pub const fn new(number: u32, of: u32) -> Option<Self> {
         if number >= 1 && number <= of { Some(Self { number, of }) } else { None }
     }
 
-    /// Which one, from 1.
+    /// Returns its number, from 1.
     #[must_use]
     pub const fn number(self) -> u32 {
         self.number
     }
 
-    /// How many there are.
+    /// Returns the number of parts.
     #[must_use]
     pub const fn of(self) -> u32 {
         self.of
     }
 
-    /// Whether it is everything.
+    /// Returns whether the campaign is not divided.
     #[must_use]
     pub const fn is_whole(self) -> bool {
         self.of == 1
     }
 
-    /// Whether what has this hash belongs to it. Each hash belongs to exactly one of the parts.
+    /// Returns whether this hash belongs to the part. Each hash belongs to exactly one of the parts.
     #[must_use]
     pub const fn owns(self, hash: u64) -> bool {
-        // The upper bits of a product are its best mixed ones.
+        // The upper bits of a product are mixed best.
         let mixed = (hash ^ (hash >> 31)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
         mixed % self.of as u64 == self.number as u64 - 1
     }
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn words() {
+    fn parts_are_parsed_and_printed() {
         assert_eq!("3/16".parse(), Ok(Part { number: 3, of: 16 }));
         assert_eq!(Part::new(3, 16).map(|part| part.to_string()).as_deref(), Some("3/16"));
         for word in ["0/4", "5/4", "3", "3/", "/3", "a/b", "-1/4", ""] {

@@ -1,54 +1,54 @@
-//! How long executions may run.
+//! Limits the length of executions.
 //!
-//! A program that never ends uses up the time limit in every execution, although it shows most of its bugs early. So
-//! executions are truncated early at first. A truncated execution is rerun alone without the limit. If it finishes, the limit
+//! A program that never ends uses up the time limit in every execution, although it shows most of its bugs early. Executions
+//! are therefore truncated early at first. A truncated execution is rerun alone without the limit. If it finishes, the limit
 //! is raised; otherwise the limit applies from then on.
 
 use crate::plan::LONGEST_TURN;
 use crate::{Execution, Loader, Outcome, Plan, Saver, Style, TURN, Tail, Unusable};
 
-/// The limit of an execution that made too many threads, in words.
+/// The name of the limit on threads.
 pub const THREADS: &str = "threads";
 
-/// Events after which executions are truncated until one is known that needs more.
+/// Maximum number of events per execution until one is known to need more.
 const FIRST: u64 = 4_000_000;
-/// Events that executions of a program that does not end get, at least.
+/// Minimum limit on events for a program that does not end.
 const ENDLESS: u64 = 50_000;
-/// Threads that they get, at least.
+/// Minimum limit on threads for a program that does not end.
 const ENDLESS_THREADS: u32 = 64;
-/// How much longer than the longest execution that ended another one may be.
+/// How many times as long as the longest finished execution another one may be.
 const ROOM: u64 = 8;
 
 /// What is known about the length of executions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Patience {
-    /// Events of the longest execution that ended by itself.
+    /// Events of the longest execution that ended on its own.
     longest: u64,
-    /// Events of the shortest one; 0 when there was none.
+    /// Events of the shortest one; 0 if there was none.
     shortest: u64,
-    /// Threads of the one that had most of them.
+    /// Maximum number of threads in such an execution.
     most: u32,
     state: State,
-    /// One made threads without end.
+    /// Some execution created threads without end.
     teeming: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// None has been too long.
+    /// No execution was too long.
     Short,
     /// An execution was truncated: the next one has no limit.
     Probing,
-    /// One did not end.
+    /// An execution did not end.
     Endless,
 }
 
-/// What an execution is worth.
+/// What to do with an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Worth {
     /// It counts.
     Result,
-    /// It was cut, and must be run again.
+    /// It was truncated, and must be run again.
     Again,
 }
 
@@ -59,21 +59,21 @@ impl Default for Patience {
 }
 
 impl Patience {
-    /// Whether the next execution is to be run alone.
+    /// Returns whether the next execution runs alone.
     pub(crate) fn is_probing(&self) -> bool {
         self.state == State::Probing
     }
 
-    /// Threads that an execution may have.
+    /// Returns the maximum number of threads of an execution.
     pub(crate) fn threads(&self) -> u32 {
         if self.teeming { self.most.saturating_mul(2).max(ENDLESS_THREADS) } else { u32::MAX }
     }
 
-    /// Sets how long the plan may run: never so short that its own decisions are not reached.
+    /// Limits the length of a plan, but never so that its own decisions are not reached.
     pub(crate) fn limit(&self, plan: &mut Plan) {
         plan.max_threads = plan.max_threads.min(self.threads());
-        // A walk may want one thread to do all of its work before another one begins. A thread that has had as many events
-        // as a whole execution waits for another one.
+        // A walk may let one thread do all of its work before another begins. A thread that has performed as many events as a
+        // whole execution is probably waiting for another.
         if is_walk(plan) && plan.fair_limit == Some(TURN) {
             plan.fair_limit = Some(self.shortest.clamp(TURN, LONGEST_TURN));
         }
@@ -86,7 +86,6 @@ impl Patience {
         plan.max_events = plan.max_events.min(events.max(plan.tail_from.0.saturating_add(ENDLESS)));
     }
 
-    /// Writes what is known.
     pub(crate) fn save(&self, out: &mut Saver<'_>) {
         out.number(self.longest);
         out.number(self.shortest);
@@ -99,7 +98,6 @@ impl Patience {
         out.number(self.teeming);
     }
 
-    /// What was written.
     pub(crate) fn load(input: &mut Loader<'_>) -> Result<Self, Unusable> {
         let (longest, shortest, most) = (input.number()?, input.number()?, input.small()?);
         let state = match input.number()? {
@@ -111,7 +109,7 @@ impl Patience {
         Ok(Self { longest, shortest, most, state, teeming: input.flag()? })
     }
 
-    /// Learns from an execution of a plan; `full` is how long the plan could have run without this limit.
+    /// Learns from an execution of a plan; `full` is the plan's limit without this one.
     pub(crate) fn learn(&mut self, plan: &Plan, full: u64, execution: &Execution) -> Worth {
         self.teeming |= matches!(&execution.outcome, Outcome::Limit(what) if what == THREADS);
         match &execution.outcome {
@@ -138,7 +136,7 @@ impl Patience {
     }
 }
 
-/// Whether a walk chooses, and not one whose schedules are counted by their turns.
+/// Returns whether a walk chooses, other than one whose schedules depend on the length of turns.
 fn is_walk(plan: &Plan) -> bool {
     matches!(plan.tail, Tail::Walk { style, .. } if !matches!(style, Style::Even | Style::Order { .. }))
 }
@@ -165,7 +163,7 @@ mod tests {
     const FULL: u64 = 4_000_000_000;
 
     #[test]
-    fn a_long_execution_is_run_again_and_then_its_like_are_let_run() {
+    fn a_truncated_execution_that_finishes_raises_the_limit() {
         let mut patience = Patience::default();
         let plan = limited(patience);
         assert_eq!(plan.max_events, FIRST);
@@ -178,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn when_one_does_not_end_all_are_cut_soon() {
+    fn an_execution_that_does_not_end_lowers_the_limit_for_all() {
         let mut patience = Patience::default();
         let plan = limited(patience);
         patience.learn(&plan, FULL, &execution(FIRST, cut()));
@@ -191,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn who_makes_threads_without_end_gets_few() {
+    fn a_program_that_creates_threads_without_end_gets_few() {
         let mut patience = Patience::default();
         assert_eq!(limited(patience).max_threads, u32::MAX);
         let plan = limited(patience);
@@ -208,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn walks_let_threads_do_what_they_have_to_before_others_begin() {
+    fn walks_let_a_thread_finish_before_others_begin() {
         let mut patience = Patience::default();
         let turn = |patience: &Patience, style: Style| {
             let mut plan = Plan { tail: Tail::Walk { style, seed: 1 }, ..Plan::default() };
@@ -226,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_survives_on_disk() {
+    fn a_saved_state_loads_unchanged() {
         for state in [State::Short, State::Probing, State::Endless] {
             let patience =
                 Patience { longest: 1 << 40, shortest: 1 << 20, most: 300, state, teeming: state == State::Endless };
@@ -240,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_user_limits_stays_limited() {
+    fn user_limits_are_never_raised() {
         let mut patience = Patience::default();
         let mut plan = Plan { max_events: 1000, ..Plan::default() };
         patience.limit(&mut plan);

@@ -1,4 +1,4 @@
-//! Which accesses are worth a decision.
+//! Which accesses are points.
 
 use crate::Execution;
 use racehunter_log::{Access, AccessMode, Entry, Event, ForkJoin, SiteId, ThreadId};
@@ -9,24 +9,24 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub enum Points {
     /// None.
     Sync,
-    /// Those at sites that touch memory which two threads touch, one of them writing, in any execution so far.
+    /// Those at sites that access memory which, in some execution so far, two threads accessed, one of them writing.
     #[default]
     Shared,
     /// All.
     All,
 }
 
-/// The sites (as in `Record::site`) of plain accesses to bytes that two threads touch, at least one of them writing,
-/// in an execution that was observed whole; sorted.
+/// Returns the sites (as in `Record::site`) of plain accesses to bytes that two threads accessed, at least one of them
+/// writing, in a fully observed execution; sorted.
 ///
-/// What the creation and the joining of threads order, such as filling in a structure before a thread gets it, is so in
-/// every schedule: that alone does not make memory shared.
+/// The creation and joining of threads order events in every schedule, such as filling in a structure before a thread gets
+/// it. Memory whose accesses are ordered in this way is not shared.
 #[must_use]
 pub fn shared_sites(execution: &Execution) -> Vec<u32> {
     let mut granules: FxHashMap<u64, Granule> = FxHashMap::default();
     let mut order = ForkJoin::default();
     let mut handlers = Handlers::default();
-    // Buffers are written and printed again and again: the second time changes nothing unless threads began or ended.
+    // Buffers are written and printed repeatedly: the second time changes nothing unless threads began or ended.
     let mut ranges: FxHashSet<(u32, Access)> = FxHashSet::default();
     for entry in execution.entries() {
         let thread = entry.thread();
@@ -63,7 +63,7 @@ pub fn shared_sites(execution: &Execution) -> Vec<u32> {
     sorted(sites)
 }
 
-/// The signal handlers that threads run.
+/// The signal handlers that threads are running.
 #[derive(Default)]
 struct Handlers(FxHashMap<ThreadId, Vec<u64>>);
 
@@ -79,13 +79,13 @@ impl Handlers {
         }
     }
 
-    /// The signal whose handler a thread runs, 0 when it runs none.
+    /// Returns the signal whose handler a thread is running, 0 for none.
     fn of(&self, thread: ThreadId) -> u64 {
         if self.0.is_empty() { 0 } else { self.0.get(&thread).and_then(|running| running.last()).copied().unwrap_or(0) }
     }
 }
 
-/// The sites that the runtime itself reported as touching shared memory without being points; sorted.
+/// Returns the sites that the runtime itself reported as accessing shared memory without being points; sorted.
 #[must_use]
 pub fn reported_sites(execution: &Execution) -> Vec<u32> {
     let shared = |entry: Entry<'_>| match entry.event() {
@@ -105,12 +105,12 @@ fn sorted(sites: FxHashSet<u32>) -> Vec<u32> {
 #[derive(Default)]
 struct Granule {
     touches: Vec<Touch>,
-    /// The bytes that two threads touch without order of creation and joining, or a thread and a handler that it runs, one
-    /// of them writing.
+    /// The bytes that two threads access unordered by creation and joining, or a thread and its handler, one of them
+    /// writing.
     shared: u8,
 }
 
-/// What a thread did with the bytes between two creations of threads.
+/// The accesses of a thread to the bytes between two thread creations.
 struct Touch {
     by: Accessor,
     epoch: u32,
@@ -118,11 +118,11 @@ struct Touch {
     written: u8,
 }
 
-/// Who makes an access.
+/// The thread that makes an access.
 #[derive(Clone, Copy)]
 struct Accessor {
     thread: ThreadId,
-    /// The signal whose handler it runs, 0 for none: a handler can come between any two steps of what it interrupts.
+    /// The signal whose handler it runs, 0 for none: a handler can interrupt its thread between any two steps.
     handler: u64,
 }
 
@@ -147,7 +147,7 @@ impl Granule {
             }
         }
         if !own {
-            // Programs can have any number of threads one after the other.
+            // A program can have any number of threads one after the other.
             if self.touches.len() >= MANY_TOUCHES {
                 self.touches.retain(|touch| !order.is_past(touch.by.thread, touch.epoch));
             }
@@ -156,7 +156,7 @@ impl Granule {
     }
 }
 
-/// Touches of a granule from which on those are forgotten that no later access can be concurrent with.
+/// Number of touches of a granule above which those are dropped that no later access can be concurrent with.
 const MANY_TOUCHES: usize = 8;
 
 #[cfg(test)]
@@ -219,14 +219,14 @@ mod tests {
             }
         }
         assert!(granule.touches.len() <= MANY_TOUCHES, "{}", granule.touches.len());
-        // A thread that began before all of them, and is still there, may come in between.
+        // A thread that began before all of them, and still runs, may come in between.
         records.insert(0, thread(Kind::Create, 100));
         records.push(access(100, Kind::Read, 64, 8, 2));
         assert_eq!(sites(records), [1, 2]);
     }
 
     #[test]
-    fn what_is_filled_in_before_a_thread_gets_it_is_not_shared() {
+    fn memory_filled_in_before_a_thread_gets_it_is_not_shared() {
         let thread = |kind, object| Record { kind, object, ..Record::default() };
         let write = access(0, Kind::Write, 64, 8, 1);
         let read = access(1, Kind::Read, 64, 8, 2);
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(sites(vec![write, thread(Kind::Create, 1), read, write]), [1, 2]);
         let (created, joined) = (thread(Kind::Create, 1), thread(Kind::Join, 1));
         assert_eq!(sites(vec![created, access(1, Kind::Write, 64, 8, 2), joined, write]), []);
-        // A second thread knows nothing of the first, which its creator has not joined.
+        // A second thread is unordered with the first, which its creator has not joined.
         let second = thread(Kind::Create, 2);
         assert_eq!(
             sites(vec![created, second, access(1, Kind::Write, 64, 8, 2), access(2, Kind::Read, 64, 8, 3)]),
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn no_access_is_too_long() {
+    fn an_access_of_any_length_is_handled() {
         let endless = Record { extra: u64::MAX, ..access(0, Kind::WriteRange, 61, 0, 1) };
         let granules = |record: &Record| Entry::of(record).access().map(|access| access.granules().count());
         assert_eq!(granules(&endless), Some(1 << 20));

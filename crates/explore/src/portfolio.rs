@@ -5,36 +5,36 @@ use std::collections::VecDeque;
 
 /// Analyses that share the executions of a campaign, each with its own waitlist.
 ///
-/// A single analysis is a portfolio of one, so the campaign has one way of working only. What kind of targets a
-/// member has is not visible from outside.
+/// A single analysis is a portfolio of one, so the campaign has only one mode. The target type of a member is not
+/// visible outside.
 #[derive(Default)]
 pub struct Portfolio {
     members: Vec<Share>,
-    /// Events of the first execution, 0 before it.
+    /// Number of events of the first execution, 0 before it.
     first: u64,
 }
 
-/// An execution counts as one more for each time that it is this many times as long as the first.
+/// An execution is charged once more for each multiple of this many times the first execution's length.
 const LONG: u64 = 8;
-/// Nothing shorter is long.
+/// An execution shorter than this is never long.
 const SHORT: u64 = 1_000;
 
 struct Share {
     queue: Box<dyn Queue>,
     weight: i64,
-    /// Executions it is owed.
+    /// Number of executions that it is owed.
     credit: i64,
 }
 
 impl Share {
-    /// What it has now.
+    /// Returns its current weight.
     fn weight(&self) -> i64 {
         self.weight * i64::from(self.queue.weight())
     }
 }
 
 impl Portfolio {
-    /// One analysis alone.
+    /// Creates a portfolio of one analysis.
     #[must_use]
     pub fn of<A: Analysis + 'static>(analysis: A) -> Self {
         Self::default().with(1, analysis)
@@ -65,8 +65,8 @@ impl Portfolio {
         self.members[index].queue.proves()
     }
 
-    /// What can be said about chances, of an analysis that is alone: where others share the executions it would say
-    /// too little about the whole.
+    /// Returns the probability claim of a single analysis. If others share the executions, it would understate the
+    /// whole.
     pub(crate) fn chance(&self) -> Option<String> {
         if let [only] = &self.members[..] { only.queue.chance() } else { None }
     }
@@ -80,8 +80,7 @@ impl Portfolio {
         self.members.iter_mut().for_each(|share| share.queue.split(part));
     }
 
-    /// See [`Analysis::remaining`], of the first member that has an idea. It is the one that the portfolio is built
-    /// around.
+    /// Returns the [`Analysis::remaining`] of the first member with an estimate, around which the portfolio is built.
     pub(crate) fn remaining(&self) -> Option<u64> {
         self.members.iter().find_map(|share| share.queue.remaining())
     }
@@ -91,8 +90,8 @@ impl Portfolio {
         self.members.iter().map(|share| share.queue.left_out()).sum()
     }
 
-    /// An execution of a member took this many events. Members share the effort, not the number of executions: one whose
-    /// executions spin for long would take the time of all others.
+    /// Charges a member for an execution of this many events. Members share the effort, not the number of executions:
+    /// one whose executions spin for long would take the time of all others.
     pub(crate) fn charge(&mut self, member: usize, events: u64) {
         if self.first == 0 {
             self.first = events.max(SHORT);
@@ -107,13 +106,13 @@ impl Portfolio {
         out.number(self.first);
         out.count(self.members.len());
         for Share { queue, credit, .. } in &self.members {
-            // Of either sign.
+            // The sign goes to the lowest bit.
             out.number(credit.unsigned_abs() << 1 | u64::from(*credit < 0));
             queue.save(out);
         }
     }
 
-    /// Takes over what was written; returns of each member whether it goes on, rather than start again.
+    /// Loads a state. Returns for each member whether it continues rather than starting again.
     pub(crate) fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<bool>, Unusable> {
         let mut resumed = Vec::new();
         self.first = input.number()?;
@@ -129,7 +128,7 @@ impl Portfolio {
         Ok(resumed)
     }
 
-    /// Whose target is next: of the members that have one, the one that is owed most.
+    /// Returns the member that runs next: of those with a target, the one that is owed most.
     pub(crate) fn choose(&mut self) -> Option<usize> {
         let mut total = 0;
         let mut best: Option<usize> = None;
@@ -151,7 +150,7 @@ impl Portfolio {
     }
 }
 
-/// What became of a target that was run.
+/// The result of running a target.
 pub(crate) enum Fate<'a> {
     /// It was explored.
     Explored(&'a Execution),
@@ -165,22 +164,22 @@ pub(crate) enum Fate<'a> {
 pub(crate) trait Queue {
     /// Forgets everything and starts with the initial targets.
     fn start(&mut self);
-    /// Number of targets that wait.
+    /// Returns the number of waiting targets.
     fn waiting(&self) -> usize;
     /// Takes the next target.
     fn take(&mut self) -> Option<Taken>;
-    /// Reports what became of the target that was taken first among those not yet reported. True when everything starts
-    /// again because of that.
+    /// Reports the result of the oldest target taken and not yet reported. Returns true if everything starts again
+    /// because of it.
     fn tell(&mut self, tries: u32, fate: Fate<'_>) -> bool;
-    /// Tells of an execution of another member.
+    /// Passes on an execution of another member.
     fn overhear(&mut self, execution: &Execution);
     /// See [`Analysis::guesses`].
     fn guesses(&self) -> bool;
     /// See [`Analysis::weight`].
     fn weight(&self) -> u32;
-    /// Takes back the targets that were taken and not reported.
+    /// Returns the targets taken and not reported to the waitlist.
     fn put_back(&mut self);
-    /// Goes on to the next stage, if there is one.
+    /// Starts the next stage, if there is one.
     fn next_stage(&mut self) -> bool;
     /// See [`Analysis::guarantee`].
     fn guarantee(&self) -> Option<String>;
@@ -200,32 +199,32 @@ pub(crate) trait Queue {
     fn remaining(&self) -> Option<u64>;
     /// See [`Analysis::left_out`].
     fn left_out(&self) -> u64;
-    /// Writes everything; no target is running.
+    /// Writes everything; no target may be running.
     fn save(&self, out: &mut Saver<'_>);
-    /// Takes over what was written. False when it has to start again.
+    /// Loads a state. Returns false if the analysis has to start again.
     fn load(&mut self, input: &mut Loader<'_>) -> Result<bool, Unusable>;
-    /// Whether the work is divided.
+    /// Returns whether the work is divided.
     fn splits(&self) -> bool;
 }
 
-/// A target that is to be run.
+/// A target to run.
 pub(crate) struct Taken {
     /// How often it was tried before.
     pub tries: u32,
-    /// How to run for it.
+    /// Its plan.
     pub plan: Plan,
-    /// Every part of a divided campaign runs it.
+    /// Whether every part of a divided campaign runs it.
     pub common: bool,
 }
 
-/// Depth first: the target that came last is run first.
+/// Depth first: the latest target is run first.
 struct Waitlist<A: Analysis> {
     analysis: A,
     waiting: Vec<A::Target>,
-    /// Targets to try again, with how often that was done. Kept apart because there are few.
+    /// Targets to try again, with their number of tries. Separate because there are few.
     retries: Vec<(u32, A::Target)>,
     running: VecDeque<A::Target>,
-    /// The work is divided.
+    /// Whether the work is divided.
     splits: bool,
 }
 
@@ -350,7 +349,7 @@ impl<A: Analysis> Queue for Waitlist<A> {
 mod tests {
     use super::*;
 
-    /// Has always something to run.
+    /// An analysis that always has something to run.
     struct Endless;
 
     impl Analysis for Endless {
@@ -369,11 +368,11 @@ mod tests {
         }
     }
 
-    /// How often each of two members is chosen, of 900 times, given the length of their executions.
+    /// Returns how often each of two members is chosen, out of 900 times, given the length of their executions.
     fn chosen(events: [u64; 2]) -> [u32; 2] {
         let mut portfolio = Portfolio::of(Endless).with(1, Endless);
         (0..2).for_each(|member| portfolio.member(member).start());
-        // The first one tells what is usual.
+        // The first execution sets the usual length.
         portfolio.charge(1, 2_000);
         let mut counts = [0; 2];
         for _ in 0..900 {

@@ -1,8 +1,8 @@
-//! The state of a campaign as bytes: written while it runs, read when it goes on.
+//! The state of a campaign as bytes: saved while it runs, loaded when it is resumed.
 //!
-//! Numbers are variable in length, since most are small and there can be millions of targets. A checksum at the end tells
-//! a state that is whole from one that is not. What is read is not trusted: any bytes give a state or an error, and
-//! nothing is allocated that the bytes do not fill.
+//! Numbers have variable length, since most are small and there can be millions of targets. A checksum at the end detects
+//! damage. The input is not trusted: any bytes give a state or an error, and allocations never exceed what the input can
+//! fill.
 
 use crate::{Bug, Descriptor, Misuse, Pair, Switch, Tracked, Variable};
 use racehunter_log::{Address, CodeAddress, ThreadPath};
@@ -14,7 +14,7 @@ pub enum Unusable {
     /// It cannot be read.
     #[error("it cannot be read: {0}")]
     Unreadable(#[from] io::Error),
-    /// It is not whole, or no state at all.
+    /// It is incomplete, or not a state at all.
     #[error("it is damaged")]
     Damaged,
     /// It is the state of a campaign with other analyses.
@@ -22,7 +22,7 @@ pub enum Unusable {
     Other,
 }
 
-/// Bytes that are gathered before they are passed on.
+/// Number of bytes buffered before they are written.
 const BLOCK: usize = 1 << 16;
 
 /// Writes a state.
@@ -35,12 +35,12 @@ pub struct Saver<'a> {
 }
 
 impl<'a> Saver<'a> {
-    /// Writes to `out`, in large pieces.
+    /// Creates a saver that writes to `out`, in large pieces.
     pub fn new(out: &'a mut dyn Write) -> Self {
         Self { out, block: Vec::with_capacity(BLOCK + 16), checksum: crc32fast::Hasher::new(), trouble: None }
     }
 
-    /// A number.
+    /// Writes a number.
     pub fn number(&mut self, number: impl Into<u64>) {
         let mut left = number.into();
         while left >= 0x80 {
@@ -53,18 +53,18 @@ impl<'a> Saver<'a> {
         }
     }
 
-    /// How many of something follow.
+    /// Writes the number of items that follow.
     pub fn count(&mut self, count: usize) {
         self.number(count as u64);
     }
 
-    /// A text.
+    /// Writes a text.
     pub fn text(&mut self, text: &str) {
         self.count(text.len());
         self.block.extend_from_slice(text.as_bytes());
     }
 
-    /// Numbers, and how many they are.
+    /// Writes numbers, preceded by their count.
     pub fn numbers<N: Into<u64>>(&mut self, numbers: impl ExactSizeIterator<Item = N>) {
         self.count(numbers.len());
         numbers.for_each(|number| self.number(number));
@@ -78,10 +78,11 @@ impl<'a> Saver<'a> {
         self.block.clear();
     }
 
-    /// The end of the state: its checksum.
+    /// Ends the state with its checksum.
     ///
     /// # Errors
-    /// When anything could not be written.
+    ///
+    /// If anything could not be written.
     pub fn finish(mut self) -> io::Result<()> {
         self.pass_on();
         let sum = std::mem::take(&mut self.checksum).finalize();
@@ -91,12 +92,12 @@ impl<'a> Saver<'a> {
         }
     }
 
-    /// A number that may not be there.
+    /// Writes an optional number.
     pub fn optional(&mut self, number: Option<u64>) {
         self.numbers(number.into_iter());
     }
 
-    /// The switches of a schedule.
+    /// Writes the switches of a schedule.
     pub fn switches(&mut self, switches: &[Switch]) {
         self.count(switches.len());
         for &Switch { at, to, from, code } in switches {
@@ -104,7 +105,7 @@ impl<'a> Saver<'a> {
         }
     }
 
-    /// A pair of conflicting accesses.
+    /// Writes a pair of conflicting accesses.
     pub fn pair(&mut self, pair: &Pair) {
         for Descriptor { code, path, callers, nth } in pair {
             self.number(*code);
@@ -114,7 +115,7 @@ impl<'a> Saver<'a> {
         }
     }
 
-    /// A variable.
+    /// Writes a variable.
     pub fn variable(&mut self, variable: Variable) {
         match variable {
             Variable::Fixed(address) => self.numbers([0, address.0].into_iter()),
@@ -126,7 +127,7 @@ impl<'a> Saver<'a> {
         }
     }
 
-    /// A variable as it is recognised while a program runs.
+    /// Writes a tracked variable.
     pub fn tracked(&mut self, variable: Tracked) {
         match variable {
             Tracked::At(address) => self.numbers([0, address.0].into_iter()),
@@ -166,7 +167,7 @@ pub struct Loader<'a> {
 }
 
 impl<'a> Loader<'a> {
-    /// Reads from `input`, in large pieces: it may read more than the state.
+    /// Creates a loader that reads from `input`, in large pieces: it may read more than the state.
     pub fn new(input: &'a mut dyn Read) -> Self {
         Self { input, block: Vec::new(), next: 0, checksum: crc32fast::Hasher::new() }
     }
@@ -187,10 +188,11 @@ impl<'a> Loader<'a> {
         Ok(self.block[self.next - 1])
     }
 
-    /// A number.
+    /// Reads a number.
     ///
     /// # Errors
-    /// When the input ends or is damaged, as for everything that is read.
+    ///
+    /// If the input ends or is damaged, as in all methods.
     pub fn number(&mut self) -> Result<u64, Unusable> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
@@ -207,18 +209,20 @@ impl<'a> Loader<'a> {
         Err(Unusable::Damaged)
     }
 
-    /// A number that is not larger than its type allows.
+    /// Reads a number that must fit its type.
     ///
     /// # Errors
-    /// When it is.
+    ///
+    /// If it does not.
     pub fn small<N: TryFrom<u64>>(&mut self) -> Result<N, Unusable> {
         self.number()?.try_into().map_err(|_| Unusable::Damaged)
     }
 
-    /// Whether something is so.
+    /// Reads a flag.
     ///
     /// # Errors
-    /// When neither 0 nor 1 says it.
+    ///
+    /// If it is neither 0 nor 1.
     pub fn flag(&mut self) -> Result<bool, Unusable> {
         match self.number()? {
             0 => Ok(false),
@@ -227,29 +231,32 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// A text.
+    /// Reads a text.
     ///
     /// # Errors
-    /// When the input is damaged.
+    ///
+    /// If the input is damaged.
     pub fn text(&mut self) -> Result<String, Unusable> {
         let length = self.number()?;
         let bytes = (0..length).map(|_| self.byte()).collect::<Result<Vec<u8>, _>>()?;
         String::from_utf8(bytes).map_err(|_| Unusable::Damaged)
     }
 
-    /// Numbers, as many as there are.
+    /// Reads numbers, preceded by their count.
     ///
     /// # Errors
-    /// When one is missing or too large.
+    ///
+    /// If one is missing or too large.
     pub fn numbers<N: TryFrom<u64>>(&mut self) -> Result<Vec<N>, Unusable> {
         let count = self.number()?;
         (0..count).map(|_| self.small()).collect()
     }
 
-    /// A number that may not be there.
+    /// Reads an optional number.
     ///
     /// # Errors
-    /// When there are several.
+    ///
+    /// If there are several.
     pub fn optional(&mut self) -> Result<Option<u64>, Unusable> {
         match self.numbers()?[..] {
             [] => Ok(None),
@@ -258,20 +265,22 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// The switches of a schedule.
+    /// Reads the switches of a schedule.
     ///
     /// # Errors
-    /// When they are none.
+    ///
+    /// If the input is damaged.
     pub fn switches(&mut self) -> Result<Vec<Switch>, Unusable> {
         let count = self.number()?;
         let mut one = || Ok(Switch { at: self.small()?, to: self.small()?, from: self.small()?, code: self.small()? });
         (0..count).map(|_| one()).collect()
     }
 
-    /// A pair of conflicting accesses.
+    /// Reads a pair of conflicting accesses.
     ///
     /// # Errors
-    /// When the input is damaged.
+    ///
+    /// If the input is damaged.
     pub fn pair(&mut self) -> Result<Pair, Unusable> {
         let mut one = || {
             let (code, path) = (self.small()?, self.optional()?.map(ThreadPath));
@@ -280,10 +289,11 @@ impl<'a> Loader<'a> {
         Ok([one()?, one()?])
     }
 
-    /// A variable.
+    /// Reads a variable.
     ///
     /// # Errors
-    /// When the input is damaged.
+    ///
+    /// If the input is damaged.
     pub fn variable(&mut self) -> Result<Variable, Unusable> {
         Ok(match self.numbers::<u64>()?[..] {
             [0, address] => Variable::Fixed(Address(address)),
@@ -297,10 +307,11 @@ impl<'a> Loader<'a> {
         })
     }
 
-    /// A variable as it is recognised while a program runs.
+    /// Reads a tracked variable.
     ///
     /// # Errors
-    /// When the input is damaged.
+    ///
+    /// If the input is damaged.
     pub fn tracked(&mut self) -> Result<Tracked, Unusable> {
         match self.numbers::<u64>()?[..] {
             [0, address] => Ok(Tracked::At(Address(address))),
@@ -326,14 +337,15 @@ impl<'a> Loader<'a> {
         })
     }
 
-    /// The end of the state: whether what was read is what was written.
+    /// Ends the state, and verifies its checksum.
     ///
     /// # Errors
-    /// When it is not.
+    ///
+    /// If the checksum does not match.
     pub fn finish(mut self) -> Result<(), Unusable> {
         let mut sum = std::mem::take(&mut self.checksum);
         sum.update(&self.block[..self.next]);
-        // The bytes of the checksum are not part of it.
+        // The checksum does not cover its own bytes.
         let bytes = [self.byte()?, self.byte()?, self.byte()?, self.byte()?];
         if sum.finalize() == u32::from_le_bytes(bytes) { Ok(()) } else { Err(Unusable::Damaged) }
     }

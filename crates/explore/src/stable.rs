@@ -1,9 +1,9 @@
-//! A hash that divides work.
+//! A stable hash that divides work.
 
 use std::hash::Hasher;
 
-/// FNV-1a over numbers of fixed width. Parts of a campaign may be hunted by tools of different compilers, which have to agree
-/// about whose a target is: the hasher of the standard library may differ from one compiler to the next.
+/// FNV-1a over numbers of fixed width. Tools built by different compilers may hunt the parts of a campaign and must agree on
+/// who owns a target; the hasher of the standard library may differ between compilers.
 #[derive(Clone, Copy, Debug)]
 pub struct StableHasher(u64);
 
@@ -50,9 +50,9 @@ mod tests {
     use super::*;
     use std::hash::Hash as _;
 
-    /// Parts that were hunted before a change here do not fit to those that are hunted after it.
+    /// A change here makes parts hunted before it incompatible with parts hunted after it.
     #[test]
-    fn hashes_stay_as_they_are() {
+    fn hashes_are_stable_across_versions() {
         let mut hasher = StableHasher::default();
         hasher.write(b"a");
         assert_eq!(hasher.finish(), 0xaf63_dc4c_8601_ec8c, "FNV-1a of `a`");

@@ -1,9 +1,9 @@
 //! The variables of an execution, by names that mean the same in other executions.
 //!
 //! After S. Bindal, S. Bansal, A. Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs",
-//! 2013: a global is named by its address, a block of the heap by where it was allocated, from where that was called, and
-//! how often that had happened before. Addresses of the heap and of stacks depend on the schedule; these names do not, as
-//! long as each thread does the same.
+//! 2013: a global is named by its address, a heap block by its allocation site, the callers, and how often that had
+//! happened before. Heap and stack addresses depend on the schedule; these names do not, as long as each thread does the
+//! same.
 
 use crate::{Execution, Objects};
 use racehunter_log::{Address, CodeAddress, Entry, Event, EventNumber, FamilyTree, ThreadId, ThreadPath};
@@ -11,46 +11,46 @@ use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
-/// Something that events are about: memory, from where an access to it begins, or an object of synchronisation.
+/// The object of an event: memory, by the start of the access, or a synchronisation object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Variable {
-    /// At a fixed address: a global, or whatever is not known to be anything else.
+    /// At a fixed address: a global, or anything not known to be something else.
     Fixed(Address),
-    /// In a block of the heap. Only where the log has allocations, see [`crate::Plan::allocations`].
+    /// In a heap block. Only if the log contains allocations, see [`crate::Plan::allocations`].
     Heap {
         /// The call of the allocator.
         code: CodeAddress,
-        /// The thread that called it, and from where: a hash.
+        /// A hash of the thread and the callers.
         caller: u64,
-        /// How often the same thread had called it from there before: the number of a loop's iteration.
+        /// How often the same thread had called it from there before: the loop iteration.
         iteration: u32,
-        /// Distance from the beginning of the block.
+        /// The offset in the block.
         offset: u64,
     },
-    /// On the stack of a thread. Only where the log has allocations.
+    /// On the stack of a thread. Only if the log contains allocations.
     Stack {
         /// The thread.
         path: ThreadPath,
-        /// Distance from the beginning of the stack.
+        /// The offset from the start of the stack.
         offset: u64,
     },
-    /// What a file leads to.
+    /// The object that a file descriptor refers to.
     File(u64),
 }
 
-/// A variable as it can be recognised while a program runs: all blocks that are allocated by the same call are one.
+/// A variable as recognised while a program runs: all blocks from the same allocation site are one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Tracked {
-    /// What [`Event::variable`] is.
+    /// An address, as in [`Event::variable`].
     At(Address),
-    /// Blocks of the heap, by the call that allocates them.
+    /// Heap blocks, by their allocation site.
     AllocatedAt(CodeAddress),
 }
 
-/// Reads a log from its beginning, and knows at each event what it is about.
+/// Reads a log from its start, and knows the variable of each event.
 #[derive(Default)]
 pub struct Variables {
-    /// Blocks by their first address: their size, and the variable that is their beginning.
+    /// Blocks by their first address: their size, and the variable of their start.
     blocks: BTreeMap<Address, (u64, Variable)>,
     /// How often a thread has called the allocator from a place.
     calls: FxHashMap<u64, u32>,
@@ -58,15 +58,15 @@ pub struct Variables {
     recent: Recent,
 }
 
-/// What was at addresses that events were about not long ago: loops come back to the same ones.
+/// A cache of recently used addresses: loops return to the same ones.
 #[derive(Default)]
 struct Recent(Vec<Option<(Address, Variable)>>);
 
 impl Recent {
-    /// Addresses that are remembered, at most.
+    /// Maximum number of cached addresses.
     const MOST: usize = 1024;
 
-    /// The place of an address. Addresses of one word have the same place.
+    /// Returns the slot of an address. Addresses in one word share a slot.
     fn place(address: Address) -> usize {
         (address.0 / 8) as usize % Self::MOST
     }
@@ -83,7 +83,7 @@ impl Recent {
         self.0[Self::place(address)] = Some((address, variable));
     }
 
-    /// Something else may be there from now on.
+    /// Drops a range whose contents may have changed.
     fn forget(&mut self, from: Address, to: Address) {
         let words = (to.0 / 8).saturating_sub(from.0 / 8).saturating_add(1);
         if words >= Self::MOST as u64 {
@@ -95,8 +95,8 @@ impl Recent {
 }
 
 impl Variables {
-    /// What an entry is about, if it is an operation on a variable. To be called with every entry, in order. Threads, time
-    /// and signals are not variables.
+    /// Returns the variable of an entry, if it is an operation on one. Must be called with every entry, in order. Threads,
+    /// time and signals are not variables.
     pub fn note(&mut self, execution: &Execution, entry: Entry<'_>) -> Option<Variable> {
         if let Some(access) = entry.access() {
             return Some(self.at(access.address));
@@ -136,7 +136,7 @@ impl Variables {
         }
     }
 
-    /// Identity of a thread that does not depend on the schedule.
+    /// Returns the identity of a thread, which does not depend on the schedule.
     #[must_use]
     pub fn path(&self, thread: ThreadId) -> ThreadPath {
         self.family.path(thread)
@@ -175,39 +175,38 @@ impl Variables {
     }
 }
 
-/// What each thread of an execution was about last. Asked for in the order of the events.
+/// The variable of each thread's last operation, queried in the order of the events.
 pub struct LastVariables<'e> {
     execution: &'e Execution,
     variables: Variables,
-    /// First record that was not read.
+    /// The first record not read.
     next: usize,
     last: Vec<Option<Variable>>,
-    /// What counts as one variable, where it is not any part.
+    /// The objects that count as one variable each.
     objects: Option<&'e Objects>,
 }
 
 impl<'e> LastVariables<'e> {
-    /// At the beginning of an execution.
+    /// Starts at the beginning of an execution.
     #[must_use]
     pub fn new(execution: &'e Execution) -> Self {
         Self { execution, variables: Variables::default(), next: 0, last: Vec::new(), objects: None }
     }
 
-    /// The same, with these as variables where there are any.
+    /// The same, counting each of these objects, if any, as one variable.
     #[must_use]
     pub fn of(execution: &'e Execution, objects: Option<&'e Objects>) -> Self {
         Self { objects, ..Self::new(execution) }
     }
 
-    /// Identity of a thread that does not depend on the schedule, of those that were there before the last event that was
-    /// asked about.
+    /// Returns the identity of a thread that existed before the last event queried. It does not depend on the schedule.
     #[must_use]
     pub fn path(&self, thread: ThreadId) -> ThreadPath {
         self.variables.path(thread)
     }
 
-    /// The variable of the last point of a thread before event `at`: what a preemption there is counted against. `None`
-    /// when the thread has only just begun, or its last point was about threads or time.
+    /// Returns the variable of the last point of a thread before event `at`, against which a preemption there counts.
+    /// `None` if the thread has only just begun, or its last point concerned threads or time.
     pub fn before(&mut self, at: EventNumber, thread: ThreadId) -> Option<Variable> {
         while let Some(entry) = self.execution.records.get(self.next).map(Entry::of) {
             if entry.is_operation() && entry.number() >= at {
@@ -263,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_told_apart_by_their_callers_and_by_count_not_by_address() {
+    fn blocks_are_identified_by_callers_and_count_not_by_address() {
         // Two stacks: the allocation, then one caller each.
         let stacks = vec![0, 2, 0, 7, 100, 2, 0, 7, 200];
         let read = |object| event(1, 0, Kind::Read, object);
@@ -301,9 +300,9 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_before_is_looked_for_again_where_blocks_have_changed() {
+    fn cached_addresses_are_looked_up_again_after_blocks_change() {
         let read = |object| event(1, 0, Kind::Read, object);
-        // The new block replaces one that is much longer, so what is around it is part of no block any more.
+        // The new block replaces a much longer one, so its surroundings no longer belong to any block.
         let (old, new) = (block(0, 0x1000, 0x2000, 7, 0), block(0, 0x1800, 8, 8, 0));
         let places = [0x1000, 0x1804, 0x1808, 0x2ff8];
         let mut records = vec![old];
@@ -326,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_and_time_are_no_variables() {
+    fn threads_and_time_are_not_variables() {
         let execution = execution(
             vec![event(1, 0, Kind::Lock, 64), event(2, 0, Kind::Create, 1), event(3, 1, Kind::Read, 8)],
             Vec::new(),

@@ -22,7 +22,7 @@ pub enum Error {
         /// The reason.
         source: io::Error,
     },
-    /// The default directory belongs to somebody else.
+    /// The default directory belongs to another user.
     #[error("`{}` {what}, and is not used", path.display())]
     Untrusted {
         /// The directory.

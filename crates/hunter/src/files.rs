@@ -88,7 +88,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     finish(file, path)
 }
 
-/// Opens a file for writing that the user has named. Does not follow a link to a file, because somebody else may have
+/// Opens a file for writing that the user has named. Does not follow a link to a file, because another user may have
 /// put it there.
 ///
 /// # Errors

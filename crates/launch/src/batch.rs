@@ -1,16 +1,16 @@
-//! Which plans share so long a beginning that it pays to run it once and go on from a snapshot.
+//! Finds plans whose common prefix is long enough to run once and continue from a snapshot.
 
 use racehunter_explore::Plan;
 use racehunter_log::EventNumber;
 
-/// Events that cost about as much as a fork.
+/// Number of events that cost about as much as a fork.
 const WORTH_A_SNAPSHOT: u64 = 30_000;
 
 /// Plans of one request, in slot order.
 pub(crate) enum Step {
     /// Run this plan.
     Single(usize),
-    /// Run the beginning up to event `at`, then the plans `first .. first + count` from there.
+    /// Run the prefix up to event `at`, then the plans `first .. first + count` from there.
     Snapshot {
         /// First plan.
         first: usize,
@@ -21,7 +21,7 @@ pub(crate) enum Step {
     },
 }
 
-/// Groups neighbours with a long common beginning, where snapshots can be taken at all.
+/// Groups neighbouring plans with a long common prefix, if snapshots can be taken at all.
 pub(crate) fn steps(plans: &[Plan], snapshots: bool) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut first = 0;
@@ -42,21 +42,21 @@ pub(crate) fn steps(plans: &[Plan], snapshots: bool) -> Vec<Step> {
     steps
 }
 
-/// The first event that may differ between two plans.
+/// Returns the first event that may differ between two plans.
 fn common(a: &Plan, b: &Plan) -> EventNumber {
     let alike = (a.fair_limit, a.observe, a.detect_races, a.explain, a.max_events, a.max_threads, &a.select)
         == (b.fair_limit, b.observe, b.detect_races, b.explain, b.max_events, b.max_threads, &b.select);
-    // Who is held, and where, is part of the state that a snapshot has.
+    // A held thread and its place are part of the state in a snapshot.
     let watch_alike =
         (a.infer_races, a.patience, &a.provoke, a.sample) == (b.infer_races, b.patience, &b.provoke, b.sample);
-    // What skips accesses changes the flags of sites for good, and is done with a beginning in no time.
+    // A plan that skips accesses changes the site flags permanently, and runs its prefix quickly anyway.
     if !alike || !watch_alike || a.select.is_some() {
         return EventNumber::START;
     }
     let same = a.switches.iter().zip(&b.switches).take_while(|(x, y)| x == y).count();
     let next = |plan: &Plan| plan.switches.get(same).map_or(EventNumber::NEVER, |switch| switch.at);
     let is_whole = |plan: &Plan| plan.log_from == EventNumber::START;
-    // Where nothing is logged, the snapshot is taken before that ends.
+    // If the prefix is not logged, the snapshot is taken before logging begins.
     let logged = |plan: &Plan| if is_whole(plan) { EventNumber::NEVER } else { plan.log_from };
     if is_whole(a) != is_whole(b) {
         return EventNumber::START;
@@ -64,13 +64,13 @@ fn common(a: &Plan, b: &Plan) -> EventNumber {
     next(a).min(next(b)).min(a.tail_from).min(b.tail_from).min(logged(a)).min(logged(b))
 }
 
-/// The plan of the common beginning.
+/// Returns the plan of the common prefix.
 pub(crate) fn prefix(plan: &Plan, at: EventNumber) -> Plan {
     let mut prefix = plan.clone();
     prefix.switches.retain(|switch| switch.at < at);
     prefix.tail_from = at;
     if prefix.log_from != EventNumber::START {
-        // The execution that goes on from there says when it ends.
+        // The execution that continues from the snapshot decides when logging begins.
         prefix.log_from = at + 2;
     }
     prefix
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_with_a_long_beginning_share_it() {
+    fn neighbours_share_a_long_prefix() {
         let plans = [
             plan(&[(10, 1), (50_000, 2)]),
             plan(&[(10, 1), (50_001, 2)]),
@@ -112,13 +112,13 @@ mod tests {
     }
 
     #[test]
-    fn what_skips_accesses_begins_by_itself() {
+    fn a_selective_plan_shares_no_prefix() {
         let selective = Plan { select: Some(Vec::new()), ..plan(&[(10, 1), (50_000, 2)]) };
         assert!(matches!(steps(&[selective.clone(), selective], true)[..], [Step::Single(0), Step::Single(1)]));
     }
 
     #[test]
-    fn who_holds_others_shares_nothing_with_them() {
+    fn plans_with_different_holds_share_no_prefix() {
         let at =
             |code| racehunter_explore::Descriptor { code: CodeAddress(code), path: None, callers: Vec::new(), nth: 1 };
         let provoked = |code| Plan { provoke: Some(Box::new([at(code), at(code)])), ..plan(&[(50_000, 2)]) };
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tail_ends_what_is_common() {
+    fn the_common_prefix_ends_where_the_tail_decides() {
         let mut early = plan(&[(10, 1)]);
         early.tail_from = EventNumber(20);
         assert!(matches!(steps(&[early.clone(), early], true)[..], [Step::Single(0), Step::Single(1)]));

@@ -1,4 +1,4 @@
-//! One execution under a debugger.
+//! Runs one execution under a debugger.
 
 use crate::Backend;
 use crate::processes::{Settings, Shared};
@@ -13,15 +13,16 @@ use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus};
 
-/// Starts a debugger whose program will follow a plan, and waits for its end.
+/// Starts a debugger whose program follows a plan, and waits for its end.
 ///
-/// The debugger is given everything that a fork server needs: the control region with the plan, and a request that is
-/// already written. When it runs the program, the server forks once, and the child follows the plan; the debugger has
-/// to follow the child. `preparatory` is the number of iterations of an in-process loop before the one that follows the plan;
-/// `client` is the command that is started when the program listens. No limit applies, and the watchdog is off.
+/// The debugger inherits everything that a fork server needs: the control region with the plan, and a request that is already
+/// written. When it runs the program, the server forks once, and the child follows the plan; the debugger must follow the
+/// child. `preparatory` is the number of iterations of an in-process loop before the one that follows the plan; `client` is
+/// the command to start when the program listens. No limit applies, and the watchdog is off.
 ///
 /// # Errors
-/// When the debugger cannot be started.
+///
+/// If the debugger cannot be started.
 pub fn debug(
     plan: &Plan,
     backend: Backend,

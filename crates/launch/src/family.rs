@@ -1,8 +1,8 @@
-//! Whom a signal may be sent to.
+//! Which processes may be signalled.
 //!
-//! Which process runs an execution is written in memory that the program can overwrite. A number from there is believed only
-//! if it is that of a process that descends from the fork server, which is a child of this process and therefore cannot be
-//! mistaken. Nothing else is ever signalled.
+//! The number of the process that runs an execution is in memory that the program can overwrite. It is used only if that
+//! process descends from the fork server, which is a child of this process and therefore known for certain. No other process
+//! is ever signalled.
 
 use std::fs;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
@@ -13,20 +13,20 @@ struct Status {
     group: u32,
 }
 
-/// Generations between an execution and its server, at most: there are snapshots, and children of the program.
+/// Maximum number of generations between a server and an execution: there are snapshots, and children of the program.
 const GENERATIONS: usize = 64;
-/// Descendants that are looked at, at most.
+/// Maximum number of descendants examined.
 const MOST: usize = 1 << 16;
 
 fn status(pid: u32) -> Option<Status> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the program is in parentheses, and may have some itself.
+    // The name of the program is in parentheses, and may contain some itself.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(1);
     let (parent, group) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
     Some(Status { parent, group })
 }
 
-/// Whether a process is one of the server's children, or one of theirs.
+/// Returns whether a process descends from the server.
 pub(crate) fn descends(pid: u32, server: u32) -> bool {
     let mut at = pid;
     for _ in 0..GENERATIONS {
@@ -40,7 +40,7 @@ pub(crate) fn descends(pid: u32, server: u32) -> bool {
     false
 }
 
-/// All descendants of a server, the oldest first.
+/// Returns all descendants of a server, the oldest first.
 pub(crate) fn descendants(server: u32) -> Vec<u32> {
     let mut all = children(server);
     let mut next = 0;
@@ -52,7 +52,7 @@ pub(crate) fn descendants(server: u32) -> Vec<u32> {
     all
 }
 
-/// The children of all threads of a process.
+/// Returns the children of all threads of a process.
 pub(crate) fn children(pid: u32) -> Vec<u32> {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
     let lists = threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("children")).ok());
@@ -61,9 +61,9 @@ pub(crate) fn children(pid: u32) -> Vec<u32> {
         .collect()
 }
 
-/// Ends a process that descends from the server, and its group if it leads one. Does nothing to any other.
+/// Kills a process that descends from the server, and its group if it leads one. Does nothing to any other process.
 pub(crate) fn end(pid: u32, server: u32) {
-    // Opened first: whatever is found out about the process then holds for the one that is signalled.
+    // Opened first, so that the checks apply to the process that is signalled, even if its number is reused.
     let Some(process) = open(pid) else { return };
     if !descends(pid, server) {
         return;
@@ -74,24 +74,24 @@ pub(crate) fn end(pid: u32, server: u32) {
     signal(&process);
 }
 
-/// Ends all descendants of a server.
+/// Kills all descendants of a server.
 pub(crate) fn end_descendants(server: u32) {
     descendants(server).into_iter().for_each(|pid| end(pid, server));
 }
 
-/// A process that can be told from another one that gets its number later.
+/// A process, identified even if its number is reused later.
 struct Process {
-    /// Nothing where the kernel is too old.
+    /// `None` if the kernel is too old.
     handle: Option<OwnedFd>,
     pid: i32,
 }
 
 fn open(pid: u32) -> Option<Process> {
     let pid = i32::try_from(pid).ok().filter(|&pid| pid > 1)?;
-    // SAFETY: the call makes a descriptor, or fails.
+    // SAFETY: the call returns a new descriptor, or fails.
     let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
     if fd >= 0 {
-        // SAFETY: it is new and ours.
+        // SAFETY: the descriptor is new, and nothing else owns it.
         return Some(Process { handle: Some(unsafe { OwnedFd::from_raw_fd(fd as i32) }), pid });
     }
     let is_old = std::io::Error::last_os_error().raw_os_error() == Some(libc::ENOSYS);
@@ -99,7 +99,7 @@ fn open(pid: u32) -> Option<Process> {
 }
 
 fn signal(process: &Process) {
-    // SAFETY: sends a signal to a process that was checked; one that is gone is no error.
+    // SAFETY: sends a signal to a checked process; it is not an error if that has ended.
     unsafe {
         match &process.handle {
             Some(handle) => libc::syscall(libc::SYS_pidfd_send_signal, handle.as_raw_fd(), libc::SIGKILL, 0, 0),
@@ -108,7 +108,7 @@ fn signal(process: &Process) {
     }
 }
 
-/// Ends the group that a process leads.
+/// Kills the group that a process leads.
 fn signal_group(process: &Process, leader: u32) {
     const PROCESS_GROUP: u32 = 1 << 2;
     // SAFETY: as above.
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn only_descendants_are_ended() {
-        // A "server" with a child that leads a group of its own.
+        // A "server" with a child that leads its own group.
         let mut server = Command::new("sh")
             .args(["-c", "setsid sleep 1000 & echo; wait"])
             .stdout(Stdio::null())

@@ -1,24 +1,24 @@
-//! How much memory an execution takes.
+//! Measures the memory of an execution.
 //!
-//! What counts is the program's own: the memory that it shares with others (files, the control region) does not, and
-//! neither does the shadow, which takes four times what the program touches. The kernel gives the sum of program and
-//! shadow at no cost; telling them apart takes it a walk, which is made only where it matters: the shadow does not
-//! shrink, so what it was once is a lower bound for ever.
+//! Only the program's own memory counts: not memory that it shares with others (files, the control region), and not the
+//! shadow, which takes four times what the program touches. The kernel reports the sum of program and shadow cheaply.
+//! Separating them requires a walk over the mappings, which is made only when necessary: the shadow never shrinks, so
+//! an earlier value remains a lower bound.
 
 use std::fs;
 use std::ops::Range;
 
-/// Looks at one execution, again and again.
+/// Measures one execution repeatedly.
 #[derive(Default)]
 pub(crate) struct Gauge {
-    /// What the shadow took when it was last looked at.
+    /// Size of the shadow when it was last measured.
     shadow_kib: u64,
 }
 
 impl Gauge {
-    /// Whether the program in this process takes more than the limit, or leaves nothing to the rest of the system.
+    /// Returns whether the program takes more than the limit, or leaves almost no memory to the rest of the system.
     pub(crate) fn exceeds(&mut self, pid: u32, limit_kib: u64, shadow: &Range<u64>) -> bool {
-        /// Below this it is not what makes memory scarce.
+        /// A smaller program is not the cause of a memory shortage.
         const LARGE: u64 = 1 << 20;
         let all = private_kib(pid);
         if all.saturating_sub(self.shadow_kib) > limit_kib {
@@ -31,7 +31,7 @@ impl Gauge {
     }
 }
 
-/// Resident memory that is no file's and not shared.
+/// Returns the private anonymous resident memory.
 fn private_kib(pid: u32) -> u64 {
     let statm = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
     let mut pages = statm.split_ascii_whitespace().skip(1).filter_map(|pages| pages.parse::<u64>().ok());
@@ -39,7 +39,7 @@ fn private_kib(pid: u32) -> u64 {
     resident.saturating_sub(shared) * 4
 }
 
-/// Resident memory in a range of addresses.
+/// Returns the resident memory in an address range.
 fn resident_kib(pid: u32, range: &Range<u64>) -> u64 {
     let smaps = fs::read_to_string(format!("/proc/{pid}/smaps")).unwrap_or_default();
     let mut inside = false;
@@ -54,7 +54,7 @@ fn resident_kib(pid: u32, range: &Range<u64>) -> u64 {
     sum
 }
 
-/// Whether hardly any memory of the machine is left.
+/// Returns whether the machine has hardly any memory left.
 fn is_scarce() -> bool {
     const ONE_IN: u64 = 32;
     let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
@@ -75,13 +75,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_of_this_process_is_counted_where_it_is() {
+    fn resident_memory_is_counted_by_address_range() {
         let block = vec![1_u8; 64 << 20];
         let (start, end) = (block.as_ptr() as u64, block.as_ptr() as u64 + block.len() as u64);
         let pid = std::process::id();
         let whole = private_kib(pid);
         assert!(whole >= 64 << 10);
-        // The allocator's header is in front of the block, in the same mapping.
+        // The allocator's header precedes the block, in the same mapping.
         let inside = resident_kib(pid, &(start - 4096..end));
         assert!(inside >= 64 << 10 && inside <= whole, "{inside} of {whole}");
         assert!(Gauge::default().exceeds(pid, 1 << 10, &(0..0)));

@@ -1,8 +1,8 @@
 //! Processes that executions leave behind.
 //!
-//! A program may fork children that outlive it, and hide them in a session of their own. The kernel hands them to the
-//! nearest ancestor that asks for orphans, which is this process. They are ended when no execution is under way, so
-//! that nothing that an execution still needs is taken from it.
+//! A program may fork children that outlive it, and hide them in their own session. The kernel reparents them to the
+//! nearest ancestor that adopts orphans, which is this process. They are killed when no execution is running, so that no
+//! execution loses a process that it still needs.
 
 use crate::family;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The fork servers of this process. They are its own children, everything else in a group of its own is an orphan.
+/// The fork servers of this process. Any other child in a process group of its own is an orphan.
 static SERVERS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
 fn servers() -> MutexGuard<'static, BTreeSet<u32>> {
@@ -20,25 +20,25 @@ fn servers() -> MutexGuard<'static, BTreeSet<u32>> {
 
 /// Starts a fork server.
 pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
-    // SAFETY: sets an attribute of this process. Where the kernel does not know it, orphans are not seen here.
+    // SAFETY: sets an attribute of this process. If the kernel does not support it, orphans are not seen here.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
-    // Nobody may take it for an orphan before it is known.
+    // The lock prevents a new server from being taken for an orphan.
     let mut servers = servers();
     let child = command.spawn()?;
     servers.insert(child.id());
     Ok(child)
 }
 
-/// A fork server has ended.
+/// Forgets a fork server that has ended.
 pub(crate) fn forget(server: u32) {
     servers().remove(&server);
 }
 
-/// For how long the end of an orphan is waited for. It should not take any time, but what runs with the rights of somebody
-/// else cannot be ended at all.
+/// How long to wait for the end of an orphan. It normally ends at once, but a process of another user cannot be killed at
+/// all.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Ends all orphans, and what those leave behind. No execution may be under way.
+/// Kills all orphans and their descendants. No execution may be running.
 pub(crate) fn end_all() {
     let servers = servers();
     let deadline = Instant::now() + PATIENCE;
@@ -50,8 +50,7 @@ pub(crate) fn end_all() {
         }
         let mut waited_for = 0;
         for pid in orphans {
-            // SAFETY: sends a signal to a child of this process and looks for its end; it cannot be another process
-            // before it was waited for.
+            // SAFETY: signals a child of this process and waits for it; its number cannot be reused before that.
             unsafe {
                 libc::kill(pid as i32, libc::SIGKILL);
                 waited_for += i32::from(libc::waitpid(pid as i32, std::ptr::null_mut(), libc::WNOHANG) != 0);
@@ -63,8 +62,8 @@ pub(crate) fn end_all() {
     }
 }
 
-/// Executions are in process groups of their own, and so are their children; those of this process are not.
+/// Executions and their children are in separate process groups; other children of this process are not.
 fn is_in_another_group(pid: u32) -> bool {
-    // SAFETY: both only ask.
+    // SAFETY: both calls only query.
     unsafe { libc::getpgid(pid as i32) != libc::getpgrp() }
 }

@@ -1,8 +1,7 @@
-//! What executions write.
+//! The output of executions.
 //!
-//! Standard output and error go to one file in memory, one execution behind the other. A program can write as much as it
-//! likes, as it could to any other file: only the end of what an execution writes is kept, and the memory of the rest is
-//! given back while it runs.
+//! Standard output and error go to one memory file, one execution after the other. A program can write any amount, as to any
+//! other file: only the end of its output is kept, and the memory of the rest is released while it runs.
 
 use racehunter_explore::LEFT_OUT;
 use std::fs::File;
@@ -11,30 +10,30 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-/// Between two looks at most this much should be written.
+/// Maximum amount that should be written between two checks.
 const BETWEEN: u64 = 16 << 20;
-/// Looks are at least so far apart.
+/// Minimum time between two checks.
 const SHORTEST: Duration = Duration::from_millis(1);
 const PAGE: u64 = 4096;
 
 /// The output file of one server.
 pub(crate) struct Output {
     file: File,
-    /// Bytes of an execution that are kept.
+    /// Number of bytes kept per execution.
     keep: u64,
-    /// Where the executions of this request begin, as far as they were seen.
+    /// Where the output of each execution of this request starts, as far as seen.
     begins: Vec<u64>,
-    /// Everything before was kept or given back.
+    /// Everything before this was kept or released.
     given_back: u64,
-    /// The end, when it was last looked at.
+    /// The end of the file at the last check.
     seen: u64,
-    /// It grows fast.
+    /// Whether it grows fast.
     hurries: bool,
 }
 
 impl Output {
     pub(crate) fn new(keep: u64) -> io::Result<Self> {
-        // SAFETY: a plain system call that makes a file of our own.
+        // SAFETY: a plain system call that creates a new file.
         let file = unsafe {
             let fd = libc::memfd_create(c"output".as_ptr(), libc::MFD_CLOEXEC);
             if fd < 0 {
@@ -45,32 +44,32 @@ impl Output {
         Ok(Self { file, keep, begins: Vec::new(), given_back: 0, seen: 0, hurries: false })
     }
 
-    /// The same file, for the program.
+    /// Returns the same file, for the program.
     pub(crate) fn file(&self) -> io::Result<File> {
         self.file.try_clone()
     }
 
-    /// A request begins. What the last one has left is forgotten.
+    /// Starts a request, and drops the output of the last one.
     pub(crate) fn begin(&mut self) {
         (self.given_back, self.seen, self.hurries) = (0, 0, false);
         self.begins.clear();
-        // Best effort: at worst there is something behind what is written next.
+        // Best effort: at worst some old output follows the new one.
         let _ = self.file.set_len(0);
         let _ = self.file.seek(SeekFrom::Start(0));
     }
 
-    /// Where the program writes next.
+    /// Returns where the program writes next.
     pub(crate) fn position(&self) -> u64 {
         (&self.file).stream_position().unwrap_or(0)
     }
 
-    /// How long to wait until the next look.
+    /// Returns how long to wait until the next check.
     pub(crate) fn tick(&self, usual: Duration) -> Duration {
         if self.hurries { SHORTEST } else { usual }
     }
 
-    /// The execution in slot `running` is running: gives back memory. `begin` says where the output of a slot begins, and is
-    /// not to be believed.
+    /// Releases memory while the execution in slot `running` runs. `begin` gives the start of a slot's output, and is not
+    /// trusted.
     pub(crate) fn follow(&mut self, running: usize, begin: impl Fn(usize) -> u64) {
         let end = self.position();
         self.hurries = end.saturating_sub(self.seen) > BETWEEN;
@@ -89,7 +88,7 @@ impl Output {
                 self.give_back(from, to);
             }
         }
-        // Of what ends here nothing more will be given back.
+        // Nothing more of this execution will be released.
         let done = end.saturating_sub(self.keep) / PAGE * PAGE;
         self.given_back = self.begins[running].max(done).min(end);
     }
@@ -98,12 +97,12 @@ impl Output {
         let (from, to) = (from.div_ceil(PAGE) * PAGE, to / PAGE * PAGE);
         if from < to {
             let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-            // SAFETY: the file is ours. Best effort: what is not given back takes memory, and nothing else.
+            // SAFETY: the file is ours. Best effort: memory that is not released is only wasted.
             unsafe { libc::fallocate(self.file.as_raw_fd(), mode, from as i64, (to - from) as i64) };
         }
     }
 
-    /// What was written between two places, the end of it if it is long.
+    /// Returns the output between two positions, or its end if it is long.
     pub(crate) fn read(&self, from: u64, to: u64) -> Vec<u8> {
         let to = to.min(self.file.metadata().map_or(0, |file| file.len()));
         let written = to.saturating_sub(from);
@@ -129,7 +128,7 @@ mod tests {
     use std::io::Write as _;
 
     #[test]
-    fn of_much_the_end_is_kept_and_the_rest_takes_no_memory() {
+    fn only_the_end_of_long_output_is_kept_in_memory() {
         let mut output = Output::new(8192).expect("memory");
         output.begin();
         let mut program = output.file().expect("a file");
@@ -153,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn no_number_from_the_program_is_believed() {
+    fn positions_from_the_program_are_not_trusted() {
         let mut output = Output::new(100).expect("memory");
         output.begin();
         output.file().expect("a file").write_all(&[b'x'; 50_000]).expect("room");

@@ -1,4 +1,4 @@
-//! Several fork servers as one executor.
+//! Drives several fork servers as one executor.
 
 use crate::batch::{self, Step};
 use crate::stop::StopSign;
@@ -19,48 +19,48 @@ use std::time::Duration;
 pub struct Processes {
     pub(crate) program: Program,
     limits: Limits,
-    /// Where logs are kept, if not in memory.
+    /// The directory for logs, if they are not kept in memory.
     log_in: Option<PathBuf>,
     pub(crate) workers: Vec<Worker>,
-    /// Flag byte of every site.
+    /// The flag byte of every site.
     flags: Vec<u8>,
-    /// Flag byte of sites that come later.
+    /// The flag byte of sites that appear later.
     new_flag: u8,
     backend: Backend,
     pub(crate) pool: u32,
     preparatory: u32,
     shared: Shared,
-    /// No execution has changed files so far, in which case processes can be copied while they run.
+    /// Whether processes can be copied while they run: no execution has changed files so far.
     pub(crate) snapshots: bool,
     pub(crate) deaths: u32,
-    /// Processor time of each execution of the last run.
+    /// The processor time of each execution of the last run.
     pub(crate) cpu: Vec<Duration>,
-    /// Records of the longest log of the last rounds.
+    /// Number of records of the longest log of the last rounds.
     pub(crate) longest_log: u64,
-    /// Logs that are no longer needed: the next ones are read to where they were.
+    /// Buffers of logs that are no longer needed, for reuse.
     pub(crate) spare: Vec<Vec<Record>>,
     pub(crate) stop: StopSign,
 }
 
-/// What the threads of the program are while it is under control.
+/// How the threads of the program are implemented while it is under control.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
     /// Fibers on one kernel thread: fast.
     #[default]
     Fibers,
-    /// Kernel threads, one of which has the turn: for programs that look at what their threads are to the kernel.
+    /// Kernel threads, one of which runs at a time: for programs that depend on the kernel's view of their threads.
     Threads,
 }
 
-/// What executions have in common with everything else. By default they have none of it: what one leaves behind would reach
-/// the next.
+/// What executions share with the rest of the system. By default they share nothing: the leftovers of one would affect the
+/// next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shared {
-    /// They change files for all to see, and not in a view of their own.
+    /// Executions change the real files, rather than their own view of them.
     pub files: bool,
-    /// They bind ports of the machine, and not their own.
+    /// Executions bind ports of the machine, rather than of their own network.
     pub network: bool,
-    /// What they print is compared, so that printing is a scheduling point.
+    /// The output is compared, so printing is a scheduling point.
     pub output: bool,
 }
 
@@ -71,18 +71,18 @@ impl Shared {
     }
 }
 
-/// What holds for all plans of a request.
+/// The settings that all plans of a request share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) backend: Backend,
-    /// Threads to keep ready before forking.
+    /// Number of threads to keep ready before forking.
     pub(crate) pool: u32,
-    /// Preparatory iterations of an in-process loop.
+    /// Number of preparatory iterations of an in-process loop.
     pub(crate) preparatory: u32,
     pub(crate) shared: Shared,
 }
 
-/// Iterations of an in-process loop before the first that counts.
+/// Number of iterations of an in-process loop before the first that counts.
 pub const PREPARATORY: u32 = 3;
 
 impl Processes {
@@ -94,6 +94,7 @@ impl Processes {
     /// The same, for executions whose logs may be larger than memory: they are kept in a directory, if there is room.
     ///
     /// # Errors
+    ///
     /// As [`Processes::start`].
     pub fn start_with_log_in(
         log_in: Option<PathBuf>,
@@ -142,23 +143,23 @@ impl Processes {
         Settings { backend, pool, preparatory, shared }
     }
 
-    /// What executions have in common with everything else, from the next one on.
+    /// Sets what executions share with the rest of the system, from the next one on.
     pub fn share(&mut self, shared: Shared) {
         self.shared = shared;
     }
 
-    /// Iterations of an in-process loop before the first that counts, from the next process on.
+    /// Sets the number of iterations of an in-process loop before the first that counts, from the next process on.
     pub fn prepare(&mut self, iterations: u32) {
         self.preparatory = iterations;
     }
 
-    /// What the threads of the program are from the next execution on. No result depends on it.
+    /// Sets how threads are implemented, from the next execution on. No result depends on it.
     pub fn use_backend(&mut self, backend: Backend) {
         self.backend = backend;
     }
 
-    /// When the sign is up, running executions are stopped instead of waited for, and others are not begun: their outcome
-    /// is [`Outcome::STOPPED`].
+    /// Sets a stop sign. When it is up, running executions are stopped, and no others are started: their outcome is
+    /// [`Outcome::STOPPED`].
     pub fn stop_when(&mut self, stop: StopSign) {
         self.stop = stop;
     }
@@ -170,7 +171,7 @@ impl Processes {
         self.publish_flags();
     }
 
-    /// Libraries that are loaded late bring sites that were not there at the start.
+    /// Adds the sites of libraries that were loaded after the start.
     pub(crate) fn take_new_sites(&mut self) {
         let workers = self.workers.iter().filter(|worker| !worker.has_ended());
         let known = workers.map(|worker| worker.region.read_header().sites as usize).max().unwrap_or(0);
@@ -184,7 +185,7 @@ impl Processes {
         self.workers.iter().map(|worker| worker.region.patience).max().unwrap_or(0)
     }
 
-    /// What one server has measured counts for all.
+    /// A measurement by one server applies to all.
     pub(crate) fn share_patience(&mut self) {
         let most = self.longest_patience();
         self.workers.iter_mut().for_each(|worker| worker.region.patience = most);
@@ -196,26 +197,26 @@ impl Processes {
         }
     }
 
-    /// Load address of the executable.
+    /// Returns the load address of the executable.
     #[must_use]
     pub fn load_address(&self) -> u64 {
         self.workers[0].region.read_header().executable
     }
 
-    /// Files that are mapped as code, for symbolisation.
+    /// Returns the files that are mapped as code, for symbolisation.
     #[must_use]
     pub fn mappings(&self) -> Vec<Mapping> {
         self.workers[0].mappings()
     }
 
-    /// Whether the program runs an in-process loop. Known after the first execution.
+    /// Returns whether the program runs an in-process loop. Known after the first execution.
     #[must_use]
     pub fn loops(&self) -> bool {
         self.workers.iter().any(|worker| worker.region.read_header().loops != 0)
     }
 
-    /// Processor time of each execution of the last run, in the order of its plans. It is that of the process: the last
-    /// continuation of a snapshot has the time of all of them, and executions of an in-process loop have none.
+    /// Returns the processor time of each execution of the last run, in the order of its plans. It is that of the process:
+    /// the last continuation of a snapshot has the time of all of them, and executions of an in-process loop have none.
     #[must_use]
     pub fn last_cpu(&self) -> &[Duration] {
         &self.cpu
@@ -229,14 +230,14 @@ impl Processes {
         &self.stop
     }
 
-    /// Writes a plan that is to run alone.
+    /// Writes a plan that runs alone.
     pub(crate) fn request_one(&mut self, plan: &Plan) -> Request {
         let settings = self.settings();
         Request::write(&mut self.workers[0], std::slice::from_ref(plan), settings, false)
     }
 
-    /// Waits for a chunk of plans on one server, and tells the processor time of each; the plans that were not reached are
-    /// `None`.
+    /// Waits for a chunk of plans on one server, and returns the executions with their processor times; `None` for the plans
+    /// that were not reached.
     pub(crate) fn finish_chunk(
         worker: &mut Worker,
         chunk: &[Plan],
@@ -261,10 +262,10 @@ impl Processes {
             if matches!(slot.state, STATE_EMPTY | STATE_NO_ROOM) || slot.outcome == OUTCOME_SNAPSHOT {
                 continue;
             }
-            // Those before the last one had ended, and the server has noted how.
+            // The executions before the last one had ended, and the server noted how.
             let was_running = slot.state == STATE_RUNNING && index + 1 == ran;
-            // The server is ended with all that it has started, one process after the other: several executions may have been
-            // under way, and noted the end of each other.
+            // The server is killed with everything that it has started, one process after the other. Several executions may
+            // have been running, and have noted each other's end.
             if slot.state == STATE_RUNNING && answer == Answer::Interrupted {
                 continue;
             }
@@ -288,12 +289,12 @@ impl Processes {
     }
 }
 
-/// What came of each plan of a chunk, and the processor time that it took.
+/// The execution of each plan of a chunk, and its processor time.
 pub(crate) type Ran = Vec<Option<(Execution, Duration)>>;
 
-/// For how long a thread is held in an execution that runs freely, when one that observed everything took so long: a little
-/// longer, as the paper says, since then the partner comes if it ever does. But not so short that a busy machine could keep
-/// the partner away. All in nanoseconds.
+/// Returns for how long a thread is held in a free-running execution, given the duration of one that observed everything: a
+/// little longer, as the paper says, because by then the partner has come if it ever does. The minimum keeps a busy machine
+/// from delaying the partner beyond it. All in nanoseconds.
 fn patience(elapsed: u64) -> u64 {
     const LEAST: u64 = 20_000_000;
     const MOST: u64 = 1_000_000_000;
@@ -343,9 +344,9 @@ impl Executor for Processes {
     }
 }
 
-/// What the slots of a request stand for.
+/// What the slots of a request contain.
 pub(crate) struct Request {
-    /// For each slot the plan of the chunk, or nothing for the common beginning of a snapshot.
+    /// For each slot the plan of the chunk, or `None` for the common prefix of a snapshot.
     pub(crate) slots: Vec<Option<usize>>,
 }
 
@@ -354,7 +355,7 @@ impl Request {
         self.slots.len()
     }
 
-    /// Nothing that these plans have left behind can be believed.
+    /// Returns lost executions for all plans, whose results cannot be trusted.
     fn all_lost(&self, chunk: &[Plan]) -> Ran {
         let mut results: Ran = chunk.iter().map(|_| None).collect();
         for &plan in self.slots.iter().flatten() {

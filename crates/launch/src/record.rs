@@ -1,4 +1,4 @@
-//! One execution whose log is too long to copy.
+//! Runs one execution whose log is too long to copy.
 
 use crate::processes::{Processes, Request};
 use crate::worker::{Answer, LaunchError, Stopped, Worker};
@@ -7,35 +7,35 @@ use racehunter_abi::control::STATE_RUNNING;
 use racehunter_explore::{Execution, Outcome, Plan};
 use racehunter_log::{Entry, Record};
 
-/// The log of an execution, still where the program wrote it.
+/// The log of an execution, in place where the program wrote it.
 pub struct Log<'a> {
     worker: &'a mut Worker,
     first: u64,
     count: u64,
 }
 
-/// Records that are read at once.
+/// Number of records read at once.
 const PIECE: u64 = 1 << 16;
 
 impl Log<'_> {
-    /// Number of records.
+    /// Returns the number of records.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.count
     }
 
-    /// True when nothing was logged.
+    /// Returns whether nothing was logged.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The log from its beginning to its end, in pieces.
+    /// Returns the log from its start to its end, in pieces.
     pub fn pieces(&self) -> impl Iterator<Item = Vec<Record>> + '_ {
         (0..self.count.div_ceil(PIECE)).map(|piece| self.piece(piece))
     }
 
-    /// As [`Log::pieces`], and gives the memory of each piece back once it is read.
+    /// As [`Log::pieces`], and releases the memory of each piece once it is read.
     pub fn drain(&mut self) -> impl Iterator<Item = Vec<Record>> + '_ {
         (0..self.count.div_ceil(PIECE)).map(|piece| {
             let records = self.piece(piece);
@@ -58,10 +58,11 @@ impl Drop for Log<'_> {
 }
 
 impl Processes {
-    /// Runs one plan, and leaves its log where it is: the execution that comes back has no records.
+    /// Runs one plan, and leaves its log in place: the returned execution has no records.
     ///
     /// # Errors
-    /// When the program cannot be run.
+    ///
+    /// If the program cannot be run.
     pub fn record(&mut self, plan: &Plan) -> Result<(Execution, Log<'_>), LaunchError> {
         let request = self.request_one(plan);
         if request.is_empty() {
@@ -69,7 +70,7 @@ impl Processes {
         }
         let stop = self.stop_sign().clone();
         let worker = self.first_worker();
-        // What a program that is killed leaves behind can be told from what was there before.
+        // Cleared first, so that the records of a killed program can be distinguished from older ones.
         worker.region.wipe_log();
         worker.request(request.len() as u32);
         let mut stopped: Stopped = Vec::new();
@@ -97,7 +98,7 @@ impl Processes {
         }
         let log = Log { worker, first, count };
         if is_cut {
-            // Nobody was left to say it.
+            // A killed program did not report these itself.
             for record in log.pieces().flatten() {
                 let entry = Entry::of(&record);
                 execution.events = execution.events.max(entry.number().0);

@@ -19,19 +19,19 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
-/// Bytes of the log area whose memory is kept between two requests.
+/// Number of bytes of the log area whose memory is kept between two requests.
 pub(crate) const KEPT: usize = 64 << 20;
 
-/// One control region, mapped.
+/// One mapped control region.
 ///
-/// The target can write anything anywhere in it at any time, on purpose or not: everything is read as plain numbers,
-/// by volatile reads, and checked.
+/// The target can write anything anywhere in it at any time, deliberately or not: everything is read as plain numbers, by
+/// volatile reads, and checked.
 pub(crate) struct Region {
     base: *mut u8,
     file: File,
-    /// What was written, to be compared with what is there afterwards.
+    /// What was written, for comparison with the contents afterwards.
     written: Written,
-    /// Nanoseconds for which threads are held in executions that run freely.
+    /// Nanoseconds for which threads are held in free-running executions.
     pub(crate) patience: u64,
 }
 
@@ -43,12 +43,12 @@ unsafe impl Send for Region {}
 struct Written {
     /// The header, once the server has filled in its part.
     header: Option<Header>,
-    /// The plans of the request, one for each slot.
+    /// The plans of the request, one per slot.
     plans: Vec<Box<[u8]>>,
     switches: Vec<Switch>,
     selected: Vec<u32>,
     flags: Vec<u8>,
-    /// Plans so far.
+    /// Number of plans so far.
     nonce: u64,
 }
 
@@ -65,7 +65,7 @@ impl Written {
     }
 }
 
-/// Whether a header can have become another one by what the server and executions do.
+/// Returns whether the server and its executions can have changed the header in this way.
 fn is_plausible(written: &Header, found: &Header) -> bool {
     let fixed = |of: &Header| {
         let Header { magic, version, runtime_version, executable, sites_epoch, pool, preparatory, .. } = *of;
@@ -86,15 +86,15 @@ fn is_plausible(written: &Header, found: &Header) -> bool {
         && found.libraries as usize <= LIBRARIES
 }
 
-/// Plain numbers without gaps between them, as bytes.
+/// Returns plain numbers without padding as bytes.
 fn as_bytes<T: Copy>(numbers: &[T]) -> &[u8] {
     // SAFETY: used for `u32` and `Switch` only, which have no padding.
     unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast(), size_of_val(numbers)) }
 }
 
 impl Region {
-    /// A region in memory; or, if there is room in a directory, in a file without a name there, so that a long log need not
-    /// stay in memory.
+    /// Creates a region in memory or, if there is room in a directory, in an unnamed file there, so that a long log need not stay
+    /// in memory.
     pub(crate) fn new(directory: Option<&Path>) -> io::Result<Self> {
         let on_disk = directory.and_then(|directory| nameless_file(directory).ok());
         // SAFETY: plain system calls on a file of our own; the mapping is checked.
@@ -125,7 +125,7 @@ impl Region {
         self.file.as_raw_fd()
     }
 
-    /// The header. Valid as long as the region; fields are to be read one by one.
+    /// Returns the header. It is valid as long as the region; fields must be read one by one.
     pub(crate) fn header(&self) -> *mut Header {
         self.base.cast()
     }
@@ -141,18 +141,18 @@ impl Region {
         unsafe { self.at(SLOTS_OFFSET).cast::<Slot>().add(index) }
     }
 
-    /// A copy of a slot. All of its fields are numbers, so any content is valid.
+    /// Returns a copy of a slot. All of its fields are numbers, so any content is valid.
     pub(crate) fn read_slot(&self, index: usize) -> Slot {
         // SAFETY: `slot` is in bounds and aligned.
         unsafe { ptr::read_volatile(self.slot(index)) }
     }
 
-    /// What the server has said about itself must stay as it is from now on.
+    /// Remembers what the server wrote about itself, which must not change from now on.
     pub(crate) fn remember_server(&mut self) {
         self.written.header = Some(self.read_header());
     }
 
-    /// Writes what a request needs besides its plans, and forgets the plans of the last one.
+    /// Writes the settings of a request, and drops the plans of the last one.
     pub(crate) fn begin_request(&mut self, settings: Settings) {
         let Settings { backend, pool, preparatory, shared } = settings;
         let backend = match backend {
@@ -168,7 +168,7 @@ impl Region {
             (*header).pool = pool;
             (*header).preparatory = preparatory;
             (*header).shared = shared;
-            // The server sets these too. What the last request has left there is not of this one.
+            // The server sets these too. Values of the last request must not remain.
             ((*header).running, (*header).next, (*header).begun) = (0, 0, 0);
         }
         if let Some(written) = &mut self.written.header {
@@ -177,11 +177,11 @@ impl Region {
         }
     }
 
-    /// Whether everything that the controller has written is still there, and the rest can be true.
+    /// Returns whether everything that the controller wrote is unchanged, and the rest is plausible.
     pub(crate) fn is_intact(&self) -> bool {
         let Written { header, plans, switches, selected, flags, .. } = &self.written;
         let bytes = |offset: usize, len: usize| {
-            // SAFETY: within the mapping. The program may still be writing there; any bytes will do.
+            // SAFETY: within the mapping. The program may still be writing there; any bytes are valid.
             unsafe { std::slice::from_raw_parts(self.at(offset).cast_const(), len) }
         };
         let is_same = |offset: usize, written: &[u8]| bytes(offset, written.len()) == written;
@@ -192,7 +192,7 @@ impl Region {
             && is_same(SITES_OFFSET, flags)
     }
 
-    /// Where the output of a slot begins.
+    /// Returns where the output of a slot starts.
     pub(crate) fn output_of(&self, index: usize) -> u64 {
         // SAFETY: as above.
         unsafe { ptr::read_volatile(&raw const (*self.slot(index)).output) }
@@ -203,7 +203,7 @@ impl Region {
         unsafe { ptr::read_volatile(self.header()) }
     }
 
-    /// Libraries that executions have loaded: load address and path.
+    /// Returns the libraries that executions have loaded: load address and path.
     pub(crate) fn libraries(&self) -> Vec<(u64, PathBuf)> {
         let count = (self.read_header().libraries as usize).min(LIBRARIES);
         (0..count)
@@ -213,17 +213,17 @@ impl Region {
                 let path = library.path.split(|&byte| byte == 0).next().unwrap_or_default();
                 (library.base, PathBuf::from(OsStr::from_bytes(path)))
             })
-            // Whatever else a path may lead to (a pipe, a device) is not to be opened.
+            // Other kinds of files (a pipe, a device) must not be opened.
             .filter(|(_, path)| path.is_absolute() && path.is_file())
             .collect()
     }
 
-    /// Whether this number of further switches fits.
+    /// Returns whether this number of further switches fits.
     pub(crate) fn has_room(&self, switches: usize) -> bool {
         self.written.switches.len() + switches <= SWITCHES
     }
 
-    /// Writes down the sites that a plan cares for; where, if there was room. Without it the plan cares for all.
+    /// Writes the sites that a plan observes. Returns where, if there was room. Otherwise the plan observes all.
     fn write_selected(&mut self, plan: &Plan) -> Option<(u32, u32)> {
         let looks_closer = plan.observe == Observe::Everything || plan.explain.is_some();
         let selected = plan.select.as_ref().filter(|_| !looks_closer)?;
@@ -240,7 +240,7 @@ impl Region {
         Some((first as u32, count as u32))
     }
 
-    /// Writes a plan into a slot, the next one of the request. There must be room for its switches.
+    /// Writes a plan into the next slot of the request. There must be room for its switches.
     pub(crate) fn write_plan(&mut self, index: usize, plan: &Plan, snapshot: Option<(EventNumber, u32)>) {
         let first = self.written.switches.len();
         assert!(self.has_room(plan.switches.len()));
@@ -266,13 +266,12 @@ impl Region {
         self.written.switches.extend_from_slice(&plan.switches);
     }
 
-    /// Empties the log. Processes that run freely can end in the middle of a record, and what was there before is not to
-    /// be taken for it.
+    /// Empties the log. A free-running process can end in the middle of a record, and older contents must not be taken for it.
     pub(crate) fn wipe_log(&self) {
         self.punch(LOG_OFFSET, LOG_OFFSET + LOG_RECORDS * size_of::<Record>());
     }
 
-    /// Has the plan of a slot followed under a debugger.
+    /// Marks the plan of a slot to be followed under a debugger.
     pub(crate) fn debug(&mut self, index: usize) {
         // SAFETY: the slot is in bounds.
         unsafe { (*self.slot(index)).flags |= FLAG_DEBUG };
@@ -292,8 +291,8 @@ impl Region {
         }
     }
 
-    /// How many records there are from one on, in a log that was empty before and whose writer was ended in its midst. The
-    /// last one may not be whole, and does not count.
+    /// Returns the number of records from one on, in a log that was empty before and whose writer was killed while writing. An
+    /// incomplete last record does not count.
     pub(crate) fn count_log(&self, first: u64) -> u64 {
         let area = self.at(LOG_OFFSET).cast::<RawRecord>();
         let is_there = |i: usize| {
@@ -313,13 +312,13 @@ impl Region {
         (low as u64).saturating_sub(1)
     }
 
-    /// Records `first .. first + count`, without those that are not records.
+    /// Returns the valid records among `first .. first + count`.
     pub(crate) fn read_log(&self, first: u64, count: u64) -> Vec<Record> {
         self.raw_log(first, count).filter_map(RawRecord::checked).collect()
     }
 
-    /// The same, if they are what was logged: all of them are records, and have the checksum. Also says whether any of them has a
-    /// stack. Memory that `spare` has is used again.
+    /// Returns the records if they are all valid and match the checksum, and whether any of them has a stack. Reuses the memory
+    /// of `spare`.
     pub(crate) fn read_sealed_log(
         &self,
         first: u64,
@@ -352,7 +351,7 @@ impl Region {
         (first..first + count).map(move |i| unsafe { ptr::read_volatile(area.add(i)) })
     }
 
-    /// The stack at a word offset: its frames and locks, as the runtime wrote them.
+    /// Returns the stack at a word offset: its frames and locks, as the runtime wrote them.
     pub(crate) fn read_stack(&self, offset: u32) -> Option<(Vec<u64>, Vec<u64>)> {
         const PLAUSIBLE: u64 = 1024;
         let word = |i: usize| {
@@ -368,11 +367,11 @@ impl Region {
         Some((words(at + 2, frames)?, words(at + 2 + frames as usize, locks)?))
     }
 
-    /// Gives back the memory of the records `first .. end`, which were read.
+    /// Releases the memory of the records `first .. end`, which were read.
     pub(crate) fn forget(&self, first: u64, end: u64) {
         const PAGE: usize = 4096;
         let byte = |record: u64| LOG_OFFSET + (record as usize).min(LOG_RECORDS) * size_of::<Record>();
-        // The page at the end has records that were not read yet.
+        // The last page contains records that were not read yet.
         let (from, to) = (byte(first) / PAGE * PAGE, byte(end) / PAGE * PAGE);
         if from < to {
             self.punch(from.max(LOG_OFFSET), to);
@@ -385,7 +384,7 @@ impl Region {
         unsafe { libc::fallocate(self.fd(), mode, from as i64, (to - from) as i64) };
     }
 
-    /// Gives back the memory of a log that has become large.
+    /// Releases the memory of a log that has become large.
     pub(crate) fn trim(&mut self) {
         let used = (self.read_header().log_used as usize).min(LOG_RECORDS) * size_of::<Record>();
         if used > KEPT {
@@ -394,12 +393,12 @@ impl Region {
     }
 }
 
-/// A file that the kernel removes when no process has it open any more.
+/// Creates a file that the kernel removes when no process has it open any more.
 fn nameless_file(directory: &Path) -> io::Result<File> {
     let file = File::options().read(true).write(true).mode(0o600).custom_flags(libc::O_TMPFILE).open(directory)?;
-    // A disk that is full would end the program in the middle of its log.
+    // A full disk would kill the program in the middle of its log.
     let mut room = std::mem::MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: the call fills the structure in when it returns 0.
+    // SAFETY: the call fills in the structure if it returns 0.
     let room = unsafe {
         if libc::fstatvfs(file.as_raw_fd(), room.as_mut_ptr()) != 0 {
             return Err(io::Error::last_os_error());
@@ -414,7 +413,7 @@ fn nameless_file(directory: &Path) -> io::Result<File> {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made in `new` and is not used afterwards.
+        // SAFETY: the mapping was created in `new` and is not used afterwards.
         unsafe { libc::munmap(self.base.cast(), REGION_SIZE) };
     }
 }

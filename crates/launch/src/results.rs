@@ -1,4 +1,4 @@
-//! From a slot to an [`Execution`].
+//! Reads an [`Execution`] from a slot.
 
 use crate::region::Region;
 use racehunter_abi::control::{
@@ -10,13 +10,13 @@ use racehunter_explore::{Execution, Outcome, THREADS};
 use racehunter_log::{EventNumber, Record};
 use std::collections::HashMap;
 
-/// What an execution that has overwritten the region is said to have done.
+/// The reason given for an execution that has overwritten the region.
 pub(crate) const DAMAGED: &str = "it has overwritten what it shares with RaceHunter";
 
-/// Records of an execution that ran freely, at most. It logs no more.
+/// Maximum number of records of a free-running execution. It logs no more.
 const MOST_FREE: u64 = 1 << 23;
 
-/// Reads the result of a slot; nothing if it is not as the runtime wrote it.
+/// Reads the result of a slot; `None` if it is not as the runtime wrote it.
 pub(crate) fn read(
     region: &Region,
     slot: &Slot,
@@ -25,7 +25,7 @@ pub(crate) fn read(
     spare: &mut Vec<Vec<Record>>,
 ) -> Option<Execution> {
     if slot.flags & FLAG_FREE != 0 {
-        // Several threads write the log, and the process ends when it likes: nothing is claimed from it.
+        // Several threads write the log, and the process ends at any time: nothing is claimed from it.
         let mut records = region.read_log(slot.log, slot.log_count.min(MOST_FREE));
         let stacks = take_stacks(region, &mut records);
         return Some(Execution { records, stacks, ..read_without_log(slot, stopped, output)? });
@@ -41,7 +41,7 @@ pub(crate) fn read(
     Some(execution)
 }
 
-/// Reads all but the log.
+/// Reads everything but the log.
 pub(crate) fn read_without_log(slot: &Slot, stopped: Option<&str>, output: Vec<u8>) -> Option<Execution> {
     let is_free = slot.flags & FLAG_FREE != 0;
     let is_whole = slot.state == STATE_DONE && (is_free || slot.seal == slot.seal_of());
@@ -50,7 +50,7 @@ pub(crate) fn read_without_log(slot: &Slot, stopped: Option<&str>, output: Vec<u
     if !matches!(slot.state, STATE_RUNNING | STATE_DONE) || slot.state == STATE_DONE && !is_whole || !is_ended {
         return None;
     }
-    // Nobody vouches for the numbers of one that did not come to its end.
+    // The numbers of an unfinished execution are not trusted.
     let (events, threads) = if is_whole || is_free { (slot.events, slot.threads) } else { (0, 0) };
     Some(Execution {
         records: Vec::new(),
@@ -63,7 +63,7 @@ pub(crate) fn read_without_log(slot: &Slot, stopped: Option<&str>, output: Vec<u
     })
 }
 
-/// Copies the stacks that the records refer to, and makes the references relative to the copy. Threads that run freely store a
+/// Copies the stacks that the records refer to, and makes the references relative to the copy. Free-running threads store a
 /// stack once for many records.
 fn take_stacks(region: &Region, records: &mut [Record]) -> Vec<u64> {
     // Offset 0 means "no stack".
@@ -92,7 +92,7 @@ fn take_stacks(region: &Region, records: &mut [Record]) -> Vec<u64> {
 
 fn outcome(slot: &Slot, stopped: Option<&str>) -> Outcome {
     if slot.flags & FLAG_FREE != 0 && slot.state != STATE_DONE && stopped.is_none() {
-        // Nothing in the process sees how it ends; the server that has waited for it does.
+        // The process does not see how it ends; the server that has waited for it does.
         return match slot.status {
             status if libc::WIFSIGNALED(status) => Outcome::Crashed { signal: libc::WTERMSIG(status) as u32, fault: 0 },
             status => Outcome::Exited(exit_code(status)),

@@ -1,8 +1,8 @@
-//! Many plans, in rounds: what each server runs at a time.
+//! Runs many plans in rounds, a number of them per server at a time.
 //!
-//! Short executions are run in one round, because each request wakes the server. Of long ones only as many run at a time as leave logs
-//! that fit into [`KEPT`]: the memory of the logs is then used again by the next round, instead of being given back to the kernel and
-//! cleared anew. The next round runs while the executions of the last one are passed on.
+//! Short executions run in one round, because each request has to wake the server. Long executions run only as many at a time as
+//! leave logs that fit into [`KEPT`]: the next round then reuses the memory of the logs, instead of releasing it to the kernel
+//! and having it cleared again. The next round runs while the executions of the last one are passed on.
 
 use crate::batch::{self, Step};
 use crate::processes::{Processes, Request};
@@ -14,15 +14,14 @@ use racehunter_explore::{Execution, Flow, Outcome, Plan};
 use racehunter_log::Record;
 use std::time::Duration;
 
-/// Servers that may die in a row, without an execution in between that comes to its end, before the program is given
-/// up.
+/// Number of servers that may die in a row, without a completed execution in between, before the program is given up.
 const DEATHS: u32 = 20;
-/// Threads that are kept ready, at most.
+/// Maximum number of threads kept ready.
 const POOL: u32 = 64;
-/// Plans with a long common beginning that are run together, however long their logs are.
+/// Number of plans with a long common prefix that run together, however long their logs are.
 const TOGETHER: usize = 4;
 
-/// What came of a plan so far.
+/// The state of a plan.
 enum Fate {
     /// It has to be run.
     Waiting,
@@ -36,7 +35,7 @@ enum Fate {
 struct Chunk {
     /// The number of the server.
     worker: usize,
-    /// Which plans of the batch they are.
+    /// The indices of these plans in the batch.
     indices: Vec<usize>,
     plans: Vec<Plan>,
     request: Request,
@@ -48,8 +47,8 @@ impl Processes {
         self.run_in_rounds(plans, None)
     }
 
-    /// Runs plans until all have a result. Passes the executions on, in order, as long as `each` wants the next one; returns the next
-    /// ones that were run.
+    /// Runs plans until all have a result. Passes the executions on, in order, until `each` stops it. Returns the executions that
+    /// were run and not passed on.
     pub(crate) fn run_in_rounds(
         &mut self,
         plans: &[Plan],
@@ -77,7 +76,8 @@ impl Processes {
                 let flow = pass_on(&execution);
                 self.spare.push(execution.records);
                 if flow != Flow::Next {
-                    // Nothing may be under way when this returns. What was passed on counts, whatever comes of the others.
+                    // Nothing may be running when this returns. Executions that were passed on count, whatever happens to the
+                    // others.
                     let finished = self.finish_round(round, &mut fates);
                     self.spare.clear();
                     let rest = if flow == Flow::Pause && finished.is_ok() { &mut fates[passed_on..] } else { &mut [] };
@@ -91,7 +91,7 @@ impl Processes {
         }
     }
 
-    /// Has the servers run the next plans that wait. Returns what is under way: nothing if there are no more plans, or no time.
+    /// Makes the servers run the next waiting plans. Returns what is running: nothing if there are no more plans, or no time.
     fn begin_round(&mut self, plans: &[Plan], fates: &mut [Fate]) -> Result<Vec<Chunk>, LaunchError> {
         loop {
             let waiting: Vec<usize> = (0..plans.len()).filter(|&index| matches!(fates[index], Fate::Waiting)).collect();
@@ -134,7 +134,7 @@ impl Processes {
         }
     }
 
-    /// Waits for what is under way, and reads what came of it.
+    /// Waits for what is running, and reads the results.
     fn finish_round(&mut self, round: Vec<Chunk>, fates: &mut [Fate]) -> Result<(), LaunchError> {
         if round.is_empty() {
             return Ok(());
@@ -145,10 +145,10 @@ impl Processes {
         for Chunk { worker: number, indices, plans, request } in round {
             let worker = &mut self.workers[number];
             let (mut executions, answer) = Self::finish_chunk(worker, &plans, &request, &self.stop, &mut self.spare);
-            // A process that must not be copied leaves out what was to go on from there; it is run from the beginning.
+            // A process that must not be copied skips the plans that would continue from there; they run from the start instead.
             let is_left_out = self.snapshots && self.workers[number].changes_files;
             if matches!(answer, Answer::Ran(_)) && executions.iter().all(Option::is_none) && !is_left_out {
-                // Nothing would ever come of it.
+                // It would be lost every time.
                 executions[0] = Some((Execution::lost(results::DAMAGED.to_owned()), Duration::ZERO));
             }
             let lost = |ran: &Option<(Execution, Duration)>| {
@@ -186,8 +186,8 @@ impl Processes {
     }
 }
 
-/// How many plans, from the first one on, run in one request if each leaves a log of this many records. Plans with a common beginning
-/// stay together, within reason: to run the beginning again takes longer than to clear memory.
+/// Returns how many plans, from the first one on, run in one request if each leaves a log of this many records. Plans with a
+/// common prefix stay together, within reason: running the prefix again takes longer than clearing memory.
 fn fitting(plans: &[Plan], records: u64, snapshots: bool) -> usize {
     let fit = (KEPT / size_of::<Record>()) as u64 / records.max(1);
     let fit = usize::try_from(fit).unwrap_or(usize::MAX).max(1);
@@ -201,7 +201,7 @@ fn fitting(plans: &[Plan], records: u64, snapshots: bool) -> usize {
     fit.max(together)
 }
 
-/// The executions of the first plans, up to one that has none.
+/// Returns the executions of the first plans, up to one that has none.
 fn take_ran(fates: &mut [Fate]) -> Vec<Execution> {
     let ran = fates.iter_mut().map_while(|fate| match std::mem::replace(fate, Fate::PassedOn) {
         Fate::Ran(execution) => Some(execution),
@@ -210,7 +210,7 @@ fn take_ran(fates: &mut [Fate]) -> Vec<Execution> {
     ran.collect()
 }
 
-/// An execution that there was no time for.
+/// Returns an execution for which there was no time.
 fn stopped() -> Execution {
     Execution { outcome: Outcome::Limit(Outcome::STOPPED.to_owned()), ..Execution::lost(String::new()) }
 }
@@ -221,7 +221,7 @@ mod tests {
     use racehunter_abi::{CodeAddress, EventNumber, Switch, ThreadId};
 
     #[test]
-    fn long_logs_are_run_one_by_one_and_short_ones_at_once() {
+    fn executions_with_long_logs_run_one_by_one_and_others_at_once() {
         let plans = vec![Plan::default(); 32];
         let kept = (KEPT / size_of::<Record>()) as u64;
         assert_eq!(fitting(&plans, 0, true), 32);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn plans_with_a_common_beginning_stay_together() {
+    fn plans_with_a_common_prefix_stay_together() {
         let plan = |at: u64| {
             let (from, code) = (ThreadId::MAIN, CodeAddress::UNKNOWN);
             Plan::replay(vec![Switch { at: EventNumber(at), to: ThreadId(1), from, code }])

@@ -1,11 +1,11 @@
-//! Limits of the system that keep a program from being started, named by the option that sets them.
+//! System limits that prevent a program from being started, with the option that changes them.
 
 use std::io;
 
-/// Descriptors that a hunt needs: those that the runtime has are out of the way of the program's.
+/// Number of descriptors that a hunt needs: the runtime uses numbers out of the program's way.
 const DESCRIPTORS: u64 = 256;
 
-/// A limit of this process, if it has one.
+/// Returns a limit of this process, if it has one.
 fn limit(resource: libc::__rlimit_resource_t) -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the structure is valid, and the call writes nothing else.
@@ -13,7 +13,7 @@ fn limit(resource: libc::__rlimit_resource_t) -> Option<u64> {
     (!failed && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
 }
 
-/// Why a program could not be started, if a limit explains the error.
+/// Returns why a program could not be started, if a limit explains the error.
 pub(crate) fn of_start(error: &io::Error) -> Option<String> {
     let code = error.raw_os_error()?;
     let files = limit(libc::RLIMIT_NOFILE).filter(|&files| files < DESCRIPTORS);
@@ -36,7 +36,7 @@ pub(crate) fn of_start(error: &io::Error) -> Option<String> {
     }
 }
 
-/// Why there may be no room for shadow memory.
+/// Returns why there may be no room for shadow memory.
 pub(crate) fn of_shadow() -> String {
     match (limit(libc::RLIMIT_AS), limit(libc::RLIMIT_STACK)) {
         (Some(bytes), _) => format!("its address space is limited to {} MiB: `ulimit -v unlimited`", bytes >> 20),

@@ -1,7 +1,7 @@
-//! How long an execution takes, whatever else the machine does.
+//! Measures how long an execution takes, whatever else the machine does.
 //!
-//! A program that computes is charged for the processor time that it gets, one that waits for the time that passes. So the same
-//! execution comes to the same limit beside other work, only later.
+//! A computing program is charged for the processor time that it gets, a waiting one for real time. Beside other work, the same
+//! execution therefore reaches the same limit, only later.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Stopwatch {
     charged: Duration,
     last: Instant,
-    /// The process that was looked at last, and its processor time then.
+    /// The process examined last, and its processor time then.
     process: Option<(u32, Duration)>,
 }
 
@@ -25,7 +25,7 @@ impl Stopwatch {
         Self { charged: Duration::ZERO, last: Instant::now(), process: None }
     }
 
-    /// Charges for what happened since the last look; nothing is known where there is no process. Returns the sum.
+    /// Charges for what happened since the last call. Without a process, real time counts. Returns the sum.
     pub(crate) fn charge(&mut self, process: Option<u32>) -> Duration {
         let passed = self.last.elapsed();
         self.last += passed;
@@ -45,10 +45,10 @@ impl Stopwatch {
 }
 
 fn usage(pid: u32) -> Option<Usage> {
-    /// `USER_HZ` is this on all systems that there are.
+    /// `USER_HZ` has this value on all supported systems.
     const TICK: Duration = Duration::from_millis(10);
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the program is in parentheses, and may have some itself.
+    // The name of the program is in parentheses, and may contain some itself.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
     let is_runnable = fields.next()? == "R";
     let mut times = fields.skip(10).filter_map(|field| field.parse::<u32>().ok());
@@ -80,14 +80,14 @@ mod tests {
     }
 
     #[test]
-    fn waiting_counts_in_full_and_computing_by_the_processor() {
+    fn waiting_is_charged_in_real_time_and_computing_in_processor_time() {
         assert!(charged("read line").as_millis() >= 200);
         let busy = charged("while :; do :; done");
         assert!(busy.as_millis() <= 450, "{busy:?}");
     }
 
     #[test]
-    fn what_is_not_there_counts_by_the_clock() {
+    fn a_missing_process_is_charged_in_real_time() {
         let mut watch = Stopwatch::start();
         std::thread::sleep(Duration::from_millis(30));
         assert!(watch.charge(None).as_millis() >= 30);

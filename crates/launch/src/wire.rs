@@ -1,4 +1,4 @@
-//! Plans on their way to the target: the only place that turns a [`Plan`] into the words of a [`Slot`].
+//! Encodes plans for the target: the only place that turns a [`Plan`] into the words of a [`Slot`].
 
 use racehunter_abi::callers_hash;
 use racehunter_abi::control::{
@@ -10,21 +10,21 @@ use racehunter_abi::control::{
 use racehunter_explore::{self as explore, Descriptor, Observe, Plan, Style, Tail};
 use racehunter_log::{EventNumber, ThreadPath};
 
-/// What a slot says besides its plan: where the parts of the plan are that have areas of their own, and how it is run.
+/// The contents of a slot besides its plan: where the parts of the plan in other areas are, and how to run it.
 pub(crate) struct Context {
     /// The first of its switches in the switch area.
     pub first_switch: u32,
-    /// Where the sites are that a selective plan observes, and how many; nothing when the plan observes all.
+    /// The position and number of the sites that a selective plan observes; `None` if the plan observes all.
     pub selected: Option<(u32, u32)>,
-    /// The event before which a snapshot is taken, and how many slots go on from there; zeros for none.
+    /// The event before which a snapshot is taken, and how many slots continue from there; zeros for none.
     pub snapshot: (EventNumber, u32),
-    /// For how many nanoseconds threads are held in executions that run freely.
+    /// Nanoseconds for which threads are held in free-running executions.
     pub free_patience: u64,
-    /// Which writing of a plan this is.
+    /// Identifies this version of the plan.
     pub nonce: u64,
 }
 
-/// The slot of a plan, without a result.
+/// Returns the slot of a plan, without a result.
 pub(crate) fn encode(plan: &Plan, context: &Context) -> Slot {
     let (watch, watch_size) = plan.explain.unwrap_or_default();
     let (selected, selected_count) = context.selected.unwrap_or_default();
@@ -142,7 +142,7 @@ fn constraints(constraints: &[explore::ReadConstraint]) -> [ReadConstraint; MOST
     all
 }
 
-/// An access to hold a thread at.
+/// Encodes an access to hold a thread at.
 fn hold(descriptor: &Descriptor) -> Hold {
     Hold {
         code: descriptor.code.0,
@@ -162,21 +162,21 @@ mod tests {
         Context { first_switch: 7, selected: None, snapshot: (EventNumber::START, 0), free_patience: 11, nonce: 3 };
 
     #[test]
-    fn the_flags_say_what_is_observed() {
+    fn the_flags_encode_what_is_observed() {
         let flags = |plan: &Plan| encode(plan, &CONTEXT).flags;
         assert_eq!(flags(&Plan::default()), FLAG_DETECT);
         assert_eq!(flags(&Plan { infer_races: false, ..Plan::default() }), FLAG_DETECT | FLAG_INFER_NOTHING);
         assert_eq!(flags(&Plan { detect_races: false, infer_races: false, ..Plan::default() }), 0);
         let explain = Plan { explain: Some((Address(64), 8)), ..Plan::default() };
         assert_eq!(flags(&explain), FLAG_DETECT | FLAG_STACKS | FLAG_VALUES);
-        // A selective plan detects no races, not even when there is no room for its sites.
+        // A selective plan detects no races, not even if there is no room for its sites.
         let selective = Plan { select: Some(vec![1]), ..Plan::default() };
         assert_eq!(flags(&selective), 0);
         assert_eq!(encode(&selective, &Context { selected: Some((0, 1)), ..CONTEXT }).flags, FLAG_SELECTIVE);
     }
 
     #[test]
-    fn a_sample_has_the_seed_of_its_draws() {
+    fn a_sample_keeps_its_seed() {
         let sample = Some(explore::Sample { seed: 5, every: 9 });
         let slot = encode(&Plan { tail: Tail::random(8), sample, ..Plan::default() }, &CONTEXT);
         assert_eq!((slot.tail, slot.seed, slot.sample), (TAIL_RANDOM, 5, 9));
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_run_freely_are_held_by_the_clock() {
+    fn free_running_threads_are_held_in_real_time() {
         assert_eq!(encode(&Plan { free: true, ..Plan::default() }, &CONTEXT).patience, 11);
         assert_eq!(encode(&Plan::default(), &CONTEXT).patience, explore::PATIENCE);
     }

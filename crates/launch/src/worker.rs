@@ -27,18 +27,18 @@ pub struct Program {
     pub arguments: Vec<OsString>,
     /// A file for its standard input; without one, its input is empty.
     pub input: Option<PathBuf>,
-    /// A command for a shell that is started when the program listens.
+    /// A shell command that is started when the program listens.
     pub client: Option<String>,
 }
 
-/// What one execution may use.
+/// The limits of one execution.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Processor time, and time by the clock on the wall while it waits.
+    /// Processor time, and real time while it waits.
     pub time: Duration,
-    /// Resident memory of the program itself in KiB: without what is shared, and without the detector's shadow.
+    /// Resident memory of the program itself in KiB: without shared memory, and without the detector's shadow.
     pub memory_kib: u64,
-    /// Bytes of output that are kept of each execution, from its end. It can write as much as it likes.
+    /// Number of bytes of output kept per execution, from its end. It can write any amount.
     pub output: u64,
 }
 
@@ -51,7 +51,7 @@ impl Default for Limits {
 /// A part of the target's address space that comes from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
-    /// Where the file begins in memory.
+    /// Where the file starts in memory.
     pub base: u64,
     /// Where its code ends.
     pub end: u64,
@@ -80,21 +80,21 @@ pub enum LaunchError {
         /// What it wrote, if anything.
         output: String,
     },
-    /// It did not get to `main` in time.
+    /// It did not reach `main` in time.
     #[error("`{program}` did not reach `main` within {seconds} s: a static constructor may be waiting for something")]
     Silent {
         /// What was started.
         program: String,
-        /// How long it was waited for.
+        /// How long the controller waited.
         seconds: u64,
     },
     /// The runtime in the program cannot work.
     #[error("{0}")]
     Trouble(String),
-    /// A schedule that does not fit.
+    /// The schedule has too many switches.
     #[error("a schedule of {0} switches is too long to be followed")]
     PlanTooLong(usize),
-    /// The server died again and again.
+    /// The server died repeatedly.
     #[error("`{0}` kills its own fork server: the process that started it was ended {1} times")]
     Dies(String, u32),
 }
@@ -102,17 +102,17 @@ pub enum LaunchError {
 /// How a request ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// So many slots were run.
+    /// This many slots were run.
     Ran(u32),
     /// The server is gone.
     Died,
-    /// The server was ended, because what it shares with the controller makes no sense any more.
+    /// The server was killed, because the shared memory is inconsistent.
     Damaged,
-    /// The server was ended, because there is no time left.
+    /// The server was killed, because time is up.
     Interrupted,
 }
 
-/// Executions that were stopped by a limit: slot and limit.
+/// Executions stopped by a limit: slot and limit.
 pub(crate) type Stopped = Vec<(u32, &'static str)>;
 
 /// A running fork server.
@@ -123,25 +123,25 @@ pub(crate) struct Worker {
     answers: File,
     output: Output,
     limits: Limits,
-    /// The server has ended, and was waited for: its number may be that of another process by now.
+    /// The server has ended, and was waited for: its number may belong to another process by now.
     ended: bool,
     /// An execution has changed files.
     pub(crate) changes_files: bool,
 }
 
-/// Programs in Rust would look up symbols for every panic, which takes longer than all else in an execution; and what they do must
-/// not depend on who hunts.
+/// Rust programs would look up symbols for every panic, which takes longer than everything else in an execution; and their
+/// behaviour must not depend on the environment of the hunt.
 pub(crate) const NO_BACKTRACES: [(&str, &str); 2] = [("RUST_BACKTRACE", "0"), ("RUST_LIB_BACKTRACE", "0")];
 
-/// How often a running execution is looked at.
+/// How often a running execution is checked.
 const TICK: Duration = Duration::from_millis(20);
 /// One in this number of checks covers everything that the program could have overwritten.
 const LOOKS: u32 = 5;
-/// Time in which a program has to come to `main`.
+/// Maximum time for a program to reach `main`.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How much longer than an execution may be what the program does before it creates its first thread: it is the same in all.
+/// How many times as long as an execution the program may take before it creates its first thread.
 const START: u32 = 3;
-/// Time in which an execution that was killed has to be gone, and a server to do what is between two of them.
+/// Maximum time for a killed execution to disappear, and for a server to get from one execution to the next.
 const GRACE: Duration = Duration::from_secs(3);
 
 impl Worker {
@@ -234,10 +234,10 @@ impl Worker {
         Err(LaunchError::Trouble(trouble))
     }
 
-    /// The next answer; nothing when the server is gone, or says what is none.
+    /// Returns the next answer; `None` if the server has ended, or the answer is invalid.
     fn read_answer(&mut self) -> Option<u32> {
         let mut bytes = [0; 4];
-        // Whole, because that is how the server writes it. It is not waited for: whoever writes less is not the server.
+        // The server writes the answer as a whole, so a shorter one comes from elsewhere and is not waited for.
         let read = self.answers.read(&mut bytes).ok()?;
         (read == 4).then(|| u32::from_le_bytes(bytes))
     }
@@ -248,18 +248,18 @@ impl Worker {
         self.requests.write_all(&count.to_le_bytes()).is_ok()
     }
 
-    /// Whether the server was ended.
+    /// Returns whether the server was killed.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// A program may stop its server, which would then never answer.
+    /// Continues the server, which the program may have stopped and which would then never answer.
     fn wake(&self) {
-        // SAFETY: a signal to a child of this process that was not waited for, so the number is its.
+        // SAFETY: signals a child of this process that was not waited for, so the number is still its own.
         unsafe { libc::kill(self.child.id() as i32, libc::SIGCONT) };
     }
 
-    /// Waits for the answer to a request of `count` slots, and stops what exceeds its limits.
+    /// Waits for the answer to a request of `count` slots, and stops executions that exceed their limits.
     pub(crate) fn wait(&mut self, count: u32, stopped: &mut Stopped, stop: &StopSign) -> Answer {
         let mut running = u32::MAX;
         let mut watch = Stopwatch::start();
@@ -280,7 +280,7 @@ impl Worker {
             }
             let header = self.region.read_header();
             ticks += 1;
-            // The second takes a while. Without it, a server that has forgotten its request would be waited for.
+            // The second check takes a while. Without it, the controller would wait for a server whose request was overwritten.
             if header.running >= count
                 || header.requested > count
                 || header.next > count
@@ -319,7 +319,7 @@ impl Worker {
             killed = Some(Instant::now());
             match child {
                 Some(child) => family::end(child, server),
-                // The number was overwritten, or this is between two executions.
+                // The number was overwritten, or no execution is running at the moment.
                 None => family::end_descendants(server),
             }
         }
@@ -330,31 +330,31 @@ impl Worker {
         why
     }
 
-    /// What an execution wrote that began and ended there.
+    /// Returns the output of an execution between two positions.
     pub(crate) fn read_output(&self, from: u64, to: u64) -> Vec<u8> {
         self.output.read(from, to)
     }
 
-    /// Where the output ends now.
+    /// Returns the current end of the output.
     pub(crate) fn output_end(&mut self) -> u64 {
         self.output.position()
     }
 
-    /// Files that are mapped as code in the target.
+    /// Returns the files that are mapped as code in the target.
     pub(crate) fn mappings(&self) -> Vec<Mapping> {
         let maps = std::fs::read_to_string(format!("/proc/{}/maps", self.child.id())).unwrap_or_default();
         parse_mappings(&maps)
     }
 
-    /// Ends the server and everything that belongs to it.
+    /// Kills the server and everything that belongs to it.
     pub(crate) fn kill(&mut self) {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }
         let server = self.child.id();
         family::end_descendants(server);
-        // SAFETY: the server is a child of this process that was not waited for, and leads a group since before it was
-        // this program.
+        // SAFETY: the server is a child of this process that was not waited for, and has led its group since before it ran this
+        // program.
         unsafe { libc::kill(-(server as i32), libc::SIGKILL) };
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -368,16 +368,16 @@ impl Drop for Worker {
     }
 }
 
-/// How the runtime knows the client.
+/// Returns the variable through which the runtime gets the client.
 pub(crate) fn client_variable(client: Option<&str>) -> Option<(&'static str, &str)> {
     client.map(|client| (CLIENT_VARIABLE, client))
 }
 
-/// Lines of `start-end perms offset dev inode path`, by address.
+/// Parses lines of `start-end perms offset dev inode path`, by address.
 fn parse_mappings(maps: &str) -> Vec<Mapping> {
     let mut mappings = Vec::new();
-    // The mapping of the beginning of a file comes first. Linkers may leave gaps between the others that the file does not have, so
-    // the place of the code in the file does not tell where the file begins in memory.
+    // The mapping of the start of a file comes first. Linkers may leave gaps between the others that the file does not have, so
+    // the position of the code in the file does not show where the file starts in memory.
     let mut begun: Option<(&str, u64)> = None;
     for line in maps.lines() {
         let Some(((start, end), permissions, offset, path)) = parse_mapping(line) else { continue };
@@ -402,7 +402,8 @@ fn parse_mapping(line: &str) -> Option<((u64, u64), &str, u64, &str)> {
     Some(((number(start)?, number(end)?), permissions, offset, fields.nth(2)?))
 }
 
-/// Runs in the new process: file descriptors in place, no address randomisation, death with the controller.
+/// Runs in the new process: moves file descriptors into place, disables address randomisation, and ties its life to the
+/// controller.
 fn before_exec(parent: u32, inherited: [(i32, i32); 3]) -> io::Result<()> {
     inherit(inherited)?;
     // SAFETY: async-signal-safe system calls only.
@@ -412,11 +413,11 @@ fn before_exec(parent: u32, inherited: [(i32, i32); 3]) -> io::Result<()> {
         if libc::getppid() as u32 != parent {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }
-        // Where this is forbidden the addresses differ from server to server, which replay tolerates.
+        // If this is forbidden, addresses differ between servers, which replay tolerates.
         libc::personality(0x0004_0000);
         let no_core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         libc::setrlimit(libc::RLIMIT_CORE, &no_core);
-        // Should memory run out all the same, an execution is to end, not its controller.
+        // If memory runs out nevertheless, an execution should be killed, not its controller.
         let first = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY);
         if first >= 0 {
             libc::write(first, c"1000".as_ptr().cast(), 4);
@@ -459,7 +460,7 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     }
 }
 
-/// True when there is something to read, or the other end is gone.
+/// Returns whether there is something to read, or the other end is closed.
 fn poll(file: &File, timeout: Duration) -> bool {
     let mut entry = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: one valid entry.
@@ -475,7 +476,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn knows_where_a_file_begins_whatever_the_linker_leaves_out() {
+    fn the_start_of_a_file_is_found_despite_gaps_of_the_linker() {
         let maps = "7ffff7400000-7ffff7537000 r--p 00000000 fe:00 42 /lib/libcounter.so\n\
                     7ffff7537000-7ffff7683000 r-xp 00136000 fe:00 42 /lib/libcounter.so\n\
                     7ffff7683000-7ffff7685000 rw-p 00281000 fe:00 42 /lib/libcounter.so\n\

@@ -5,35 +5,35 @@ use racehunter_abi::Address;
 /// An access to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
-    /// What is done.
+    /// The kind of access.
     pub mode: AccessMode,
     /// First byte.
     pub address: Address,
-    /// Bytes; for [`AccessMode::Free`] those of the block.
+    /// Number of bytes; for [`AccessMode::Free`] that of the block.
     pub size: u64,
-    /// A plain access that the program has asked race detectors to ignore.
+    /// Whether the program has asked race detectors to ignore this plain access.
     pub is_excused: bool,
 }
 
 impl Access {
-    /// The first byte, and the first one behind the access, which touches at least one.
+    /// Returns the first byte, and the first byte after the access, which covers at least one.
     #[must_use]
     pub const fn range(&self) -> (u64, u64) {
         let size = if self.size == 0 { 1 } else { self.size };
         (self.address.0, self.address.0.saturating_add(size))
     }
 
-    /// Whether two accesses touch a byte in common.
+    /// Returns whether two accesses have a byte in common.
     #[must_use]
     pub const fn overlaps(&self, other: &Self) -> bool {
         let (one, other) = (self.range(), other.range());
         one.0 < other.1 && other.0 < one.1
     }
 
-    /// The bytes of the access, as numbers of granules of eight bytes and masks of the bytes in each.
+    /// Returns the bytes of the access, as numbers of eight-byte granules and masks of the bytes in each.
     pub fn granules(&self) -> impl Iterator<Item = (u64, u8)> + use<> {
-        /// Granules of one access, at most: a program that overwrites its log can make an access as long as it likes. What
-        /// threads share beyond them, the runtime reports.
+        /// Maximum number of granules of one access: a program that overwrites its log can make an access as long as it
+        /// likes. The runtime reports sharing beyond them.
         const MOST: u64 = 1 << 20;
         let start = self.address.0;
         let end = start.saturating_add(self.size);
@@ -49,7 +49,7 @@ impl Access {
     }
 }
 
-/// What an access does.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AccessMode {
     /// Plain read.
@@ -66,46 +66,46 @@ pub enum AccessMode {
     ReadRange,
     /// Plain write of any number of bytes.
     WriteRange,
-    /// A block is given back to the allocator, which counts as a write of it.
+    /// A block is freed, which counts as a write to it.
     Free,
 }
 
 impl AccessMode {
-    /// Whether it changes memory.
+    /// Returns whether it changes memory.
     #[must_use]
     pub const fn writes(self) -> bool {
         matches!(self, Self::Write | Self::AtomicWrite | Self::AtomicUpdate | Self::WriteRange | Self::Free)
     }
 
-    /// Whether it takes values from memory.
+    /// Returns whether it reads memory.
     #[must_use]
     pub const fn reads(self) -> bool {
         matches!(self, Self::Read | Self::AtomicRead | Self::AtomicUpdate | Self::ReadRange)
     }
 
-    /// Whether it is atomic.
+    /// Returns whether it is atomic.
     #[must_use]
     pub const fn is_atomic(self) -> bool {
         matches!(self, Self::AtomicRead | Self::AtomicWrite | Self::AtomicUpdate)
     }
 
-    /// Whether it has any number of bytes.
+    /// Returns whether it can have any number of bytes.
     #[must_use]
     pub const fn is_range(self) -> bool {
         matches!(self, Self::ReadRange | Self::WriteRange)
     }
 }
 
-/// One side of a race, as the detector has seen it.
+/// One side of a race, as the detector saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RaceSide {
-    /// What the thread did there.
+    /// What the thread did.
     pub access: RaceAccess,
-    /// The first byte that both sides touch, for the later side.
+    /// The first byte common to both sides, on the later side.
     pub address: Address,
-    /// Bytes, as far as the detector knows.
+    /// Number of bytes, as far as the detector knows.
     pub size: u8,
-    /// For [`AccessMode::Free`]: bytes of the block.
+    /// For [`AccessMode::Free`]: number of bytes of the block.
     pub block_size: u64,
 }
 
@@ -114,20 +114,20 @@ pub struct RaceSide {
 pub enum RaceAccess {
     /// An access.
     Access(AccessMode),
-    /// The thread has ended, and its memory with it.
+    /// The thread has ended, and with it the lifetime of its memory.
     ThreadEnd,
     /// The log does not say.
     Unknown,
 }
 
 impl RaceAccess {
-    /// Whether memory has ended here: a block, or what a thread had.
+    /// Returns whether the lifetime of memory ended here: of a block, or of a thread's memory.
     #[must_use]
     pub const fn ends_memory(self) -> bool {
         self.is_free() || matches!(self, Self::ThreadEnd)
     }
 
-    /// Whether a block was freed.
+    /// Returns whether a block was freed.
     #[must_use]
     pub const fn is_free(self) -> bool {
         matches!(self, Self::Access(AccessMode::Free))

@@ -3,37 +3,37 @@
 use racehunter_abi::ThreadId;
 use std::cmp::Ordering;
 
-/// For each thread a count: how many of its steps are known to have happened. Threads that are not mentioned have 0.
+/// For each thread, how many of its steps are known to have happened; 0 for threads that are not listed.
 #[derive(Clone, Debug, Default)]
 pub struct VectorClock(Vec<u32>);
 
 impl VectorClock {
-    /// The count of a thread.
+    /// Returns the count of a thread.
     #[must_use]
     pub fn get(&self, thread: ThreadId) -> u32 {
         self.0.get(thread.index()).copied().unwrap_or(0)
     }
 
-    /// One more step of a thread. Returns its count.
+    /// Adds a step of a thread. Returns its count.
     pub fn increment(&mut self, thread: ThreadId) -> u32 {
         let count = self.entry(thread);
         *count += 1;
         *count
     }
 
-    /// At least `count` steps of a thread.
+    /// Raises the count of a thread to at least `count`.
     pub fn raise(&mut self, thread: ThreadId, count: u32) {
         let known = self.entry(thread);
         *known = count.max(*known);
     }
 
-    /// Whether a step of a thread, by its count, is known.
+    /// Returns whether a step of a thread, by its count, is known.
     #[must_use]
     pub fn includes(&self, thread: ThreadId, count: u32) -> bool {
         self.get(thread) >= count
     }
 
-    /// What either of the two knows.
+    /// Adds what the other clock knows.
     pub fn join(&mut self, other: &Self) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);
@@ -59,8 +59,8 @@ impl PartialEq for VectorClock {
 
 impl Eq for VectorClock {}
 
-/// `a <= b`: whatever `a` knows, `b` knows. Clocks that each know something that the other does not are not comparable: they
-/// are concurrent.
+/// `a <= b`: `b` knows everything that `a` knows. Clocks are not comparable, and so concurrent, if each knows something that
+/// the other does not.
 impl PartialOrd for VectorClock {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         let threads = (0..self.0.len().max(other.0.len()) as u32).map(ThreadId);

@@ -1,7 +1,7 @@
-//! From records to events: the only place that gives the fields of a record their meaning.
+//! Decodes records to events: the only place that gives the fields of a record their meaning.
 //!
-//! Every record decodes. Where a byte is not one of those that its kind knows, the event has the value that its
-//! documentation names; a record that is not of any kind is [`Event::Unknown`].
+//! Every record decodes. If a byte is not valid for its kind, the event has the default that its documentation names; a
+//! record of no known kind is [`Event::Unknown`].
 
 use crate::access::{Access, AccessMode, RaceAccess, RaceSide};
 use crate::entry::Entry;
@@ -17,7 +17,7 @@ use racehunter_abi::detail::{
 };
 use racehunter_abi::{Address, Cause, CodeAddress, Escape, Kind, Misuse, Record, ThreadId, ThreadPath, Touched, Wait};
 
-/// A thread's number plus 1, where 0 stands for none.
+/// Decodes a thread number plus 1, where 0 means none.
 fn other_thread(number: u64) -> Option<ThreadId> {
     number.checked_sub(1).and_then(|number| u32::try_from(number).ok()).map(ThreadId)
 }
@@ -60,13 +60,13 @@ impl Entry<'_> {
             AccessMode::ReadRange | AccessMode::WriteRange | AccessMode::Free => record.extra,
             _ => u64::from(record.size),
         };
-        // Of atomic accesses `detail` is the memory order, which the controller does not ask for: executions are sequentially
-        // consistent.
+        // The `detail` of an atomic access is its memory order, which the controller does not need: executions are
+        // sequentially consistent.
         let is_plain = !matches!(mode, AccessMode::Free) && !mode.is_atomic();
         Access { mode, address: Address(record.object), size, is_excused: is_plain && record.detail == EXCUSED }
     }
 
-    /// What happened.
+    /// Returns what happened.
     #[must_use]
     #[inline]
     pub fn event(self) -> Event {

@@ -1,4 +1,4 @@
-//! From events to records, for executors that make logs themselves, and for tests.
+//! Encodes events as records, for executors that write logs themselves, and for tests.
 
 use crate::access::{Access, AccessMode, RaceAccess, RaceSide};
 use crate::event::Event;
@@ -12,18 +12,18 @@ use racehunter_abi::detail::{
 };
 use racehunter_abi::{CodeAddress, EventNumber, Kind, Record, SiteId, ThreadId};
 
-/// What an entry has besides its event.
+/// The fields of an entry besides its event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
-    /// The number.
+    /// The event number.
     pub number: EventNumber,
     /// The thread.
     pub thread: ThreadId,
-    /// Where in the code.
+    /// The place in the code.
     pub code: CodeAddress,
-    /// The instrumented instruction, if it is one.
+    /// The instrumented instruction, if there is one.
     pub site: Option<SiteId>,
-    /// Where the call stack is, 0 for none.
+    /// The offset of the call stack, 0 for none.
     pub stack: u32,
 }
 
@@ -185,7 +185,7 @@ impl Fields {
         }
     }
 
-    /// What is no operation.
+    /// Encodes events that are not operations.
     fn of_note(event: Event) -> Self {
         match event {
             Event::Blocked { on, may_wake } => Self { size: may_wake.into(), ..Self::blockage(Kind::Blocked, on) },
@@ -249,7 +249,7 @@ impl Fields {
 }
 
 impl Event {
-    /// The record that decodes as this event. Sizes of more than 255 bytes need an access of any size
+    /// Returns the record that decodes to this event. Sizes of more than 255 bytes need a range access
     /// ([`AccessMode::is_range`]).
     #[must_use]
     pub fn record(self, at: Position) -> Record {

@@ -1,4 +1,4 @@
-//! What one entry of a log says.
+//! The typed events of a log.
 
 use crate::access::{Access, RaceSide};
 use crate::operands::{
@@ -6,47 +6,47 @@ use crate::operands::{
 };
 use racehunter_abi::{Address, Cause, CodeAddress, Escape, File, Misuse, ThreadId, ThreadPath, Touched};
 
-/// What happened. The thread, the number and the place are in the [`crate::Entry`].
+/// What happened. The [`crate::Entry`] has the thread, the number and the place.
 ///
-/// The first group are *operations*: what the program did, each with a number of its own ([`crate::Entry::is_operation`]). The
-/// second group tells how the scheduler got from one operation to the next. The rest are observations.
+/// The first group are *operations*: what the program did, each with its own number ([`crate::Entry::is_operation`]). The
+/// second group describes how the scheduler got from one operation to the next. The rest are observations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// An access to memory.
     Access(Access),
-    /// A fence; or, with an address, an annotation of the program that passes order on.
+    /// A fence; or, with an address, an annotation that orders events.
     Fence {
         /// The address of the annotation, 0 for a fence.
         annotation: Address,
     },
-    /// The thread has created another one.
+    /// The thread created another one.
     Create {
         /// The new thread.
         child: ThreadId,
         /// Its start routine.
         start: CodeAddress,
-        /// It is the thread of a timer, which belongs to the runtime.
+        /// Whether it is the thread of a timer, which belongs to the runtime.
         is_timer: bool,
     },
-    /// The thread has joined another one, or tried to.
+    /// The thread joined another one, or tried to.
     Join {
-        /// The thread that was joined.
+        /// The joined thread.
         target: ThreadId,
-        /// How that went.
+        /// The result.
         outcome: JoinOutcome,
     },
     /// The thread has ended, including its destructors.
     Exit,
     /// `pthread_detach`.
     Detach {
-        /// The thread that is detached.
+        /// The detached thread.
         target: ThreadId,
     },
-    /// A mutex or reader-writer lock is acquired, or was not.
+    /// A mutex or reader-writer lock is acquired, or the attempt fails.
     Acquire {
         /// The lock.
         lock: Address,
-        /// As what.
+        /// The kind of lock.
         mode: LockMode,
         /// Whether the operation could fail, and did.
         attempt: Attempt,
@@ -55,7 +55,7 @@ pub enum Event {
     Release {
         /// The lock.
         lock: Address,
-        /// It is a reader-writer lock.
+        /// Whether it is a reader-writer lock.
         is_rwlock: bool,
     },
     /// A wait on a condition variable begins, and its mutex is released.
@@ -64,16 +64,17 @@ pub enum Event {
         condition: Address,
         /// The mutex.
         mutex: Address,
-        /// The thread was woken spuriously and waits again; no other thread has run since, and it has changed nothing.
+        /// Whether the thread waits again after a spurious wake-up, since which no other thread has run and it has changed
+        /// nothing.
         is_repeated: bool,
     },
-    /// A wait on a condition variable is over. The mutex is acquired by an [`Event::Acquire`] that follows.
+    /// A wait on a condition variable ends. An [`Event::Acquire`] of the mutex follows.
     WaitEnd {
         /// The condition variable.
         condition: Address,
         /// The mutex.
         mutex: Address,
-        /// Why.
+        /// The reason.
         reason: WaitEndReason,
     },
     /// `pthread_cond_signal`.
@@ -86,7 +87,7 @@ pub enum Event {
         /// The condition variable.
         condition: Address,
     },
-    /// A semaphore is decremented, or looked at.
+    /// A semaphore is decremented, or its value read.
     SemaphoreWait {
         /// The semaphore.
         semaphore: Address,
@@ -110,16 +111,16 @@ pub enum Event {
     },
     /// A once-only initialisation.
     Once {
-        /// What is initialised.
+        /// The object that is initialised.
         object: Address,
-        /// Which part of it.
+        /// The phase.
         phase: OncePhase,
     },
     /// A wait on a futex.
     FutexWait {
         /// The futex.
         futex: Address,
-        /// As [`Event::Wait`]'s field.
+        /// As in [`Event::Wait`].
         is_repeated: bool,
     },
     /// `futex` wake.
@@ -127,7 +128,7 @@ pub enum Event {
         /// The futex.
         futex: Address,
     },
-    /// The thread lets others run first.
+    /// The thread yields.
     Yield,
     /// The thread begins to sleep.
     Sleep,
@@ -135,65 +136,65 @@ pub enum Event {
     Lifetime {
         /// The object.
         object: Address,
-        /// It was destroyed.
+        /// Whether it was destroyed.
         is_destroyed: bool,
     },
     /// Input or output that other threads may wait for.
     Io {
         /// A packed [`File`]; see [`Event::file`].
         file: u64,
-        /// What the file leads to, the same for both ends of a pipe; 0 when not known.
+        /// The object behind the descriptor, the same for both ends of a pipe; 0 if unknown.
         channel: Address,
-        /// It was done, and did not fail.
+        /// Whether it was done, and did not fail.
         is_done: bool,
     },
     /// A signal was sent.
     Kill {
         /// Its number.
         signal: u64,
-        /// The thread that gets it; nothing when the process does.
+        /// The thread that gets it; `None` if the process does.
         receiver: Option<ThreadId>,
     },
     /// `pthread_cancel`, or `pthread_testcancel`.
     Cancel {
-        /// The thread that is cancelled.
+        /// The cancelled thread.
         target: ThreadId,
-        /// The thread asks whether it is cancelled itself.
+        /// Whether the thread checks for its own cancellation.
         is_test: bool,
     },
     /// A wait for signals.
     SignalWait {
         /// The signal that was taken.
         signal: u64,
-        /// Which part of the wait.
+        /// The phase of the wait.
         phase: SignalWaitPhase,
     },
     /// A timer was set, or has expired.
     Timer {
         /// The thread of the timer.
         timer: ThreadId,
-        /// When it expires, from now on; 0 for never.
+        /// Time until it expires; 0 for never.
         nanoseconds: u64,
-        /// It has expired.
+        /// Whether it has expired.
         is_expired: bool,
     },
-    /// The program changed what is done about a signal, or which signals the thread blocks.
+    /// The program changed a signal action, or the signal mask of the thread.
     SignalSetup {
         /// The signal; 0 for the mask.
         signal: u64,
     },
     /// The program ends while other threads are left.
     End {
-        /// The process ends now. Otherwise `main` has returned or `exit` was called, and others should run first.
+        /// Whether the process ends now. Otherwise `main` has returned or `exit` was called, and others should run first.
         is_final: bool,
     },
-    /// State that is not memory of the program is read or changed: a file, a name in a directory, the working directory.
+    /// State outside the program's memory is read or changed: a file, a name in a directory, the working directory.
     State {
-        /// All that is touched.
+        /// The affected state.
         touched: Touched,
-        /// The first part of it.
+        /// Its first part.
         cell: u16,
-        /// Something is changed.
+        /// Whether something is changed.
         is_change: bool,
     },
 
@@ -201,30 +202,30 @@ pub enum Event {
     Blocked {
         /// What it waits for.
         on: Blockage,
-        /// A spurious wake-up is a choice.
+        /// Whether a spurious wake-up is possible.
         may_wake: bool,
     },
-    /// As `Blocked`, but the thread can also go on by a time-out, so it is always a possible choice.
+    /// As `Blocked`, but the thread can also continue by a time-out, so it is always a possible choice.
     Suspended {
         /// What it waits for.
         on: Blockage,
     },
-    /// A blocked thread can go on.
+    /// A blocked thread can continue.
     Woken,
-    /// Many threads are blocked at once.
+    /// Many threads become blocked at once.
     BlockedSet(ThreadSet),
-    /// Many threads can go on at once.
+    /// Many threads can continue at once.
     WokenSet(ThreadSet),
     /// A decision: the thread of the entry gives way to another one.
     Switch {
         /// The thread that runs next.
         to: ThreadId,
-        /// Why.
+        /// The reason.
         cause: Cause,
-        /// The running thread had run for so long that it had to give way.
+        /// Whether the running thread had run for so long that it had to give way.
         is_exhausted: bool,
     },
-    /// Until when the thread, for which a `Suspended` follows, sleeps or waits at most.
+    /// The deadline of the sleep or wait of the thread, for which a `Suspended` follows.
     Deadline {
         /// In virtual time.
         time: u64,
@@ -234,63 +235,63 @@ pub enum Event {
     RaceFirst(RaceSide),
     /// The later access of a race. The number is that of its event.
     RaceSecond(RaceSide),
-    /// Shared memory was touched by an access that is not a scheduling point.
+    /// An access that is not a scheduling point touched shared memory.
     Shared,
     /// Memory was allocated.
     Allocated {
         /// First address.
         block: Address,
-        /// Bytes.
+        /// Number of bytes.
         size: u64,
-        /// It is the stack of the thread.
+        /// Whether it is the stack of the thread.
         is_stack: bool,
     },
     /// Memory was mapped.
     Mapped {
         /// First address.
         block: Address,
-        /// Bytes.
+        /// Number of bytes.
         size: u64,
     },
-    /// The state of the thread at the end of an execution that failed; what it waits for, if it waits.
+    /// The final state of the thread in an execution that failed; what it waits for, if it waits.
     ThreadState {
         /// What it waits for.
         on: Option<Blockage>,
     },
     /// A synchronisation object or thread is misused.
     Misuse {
-        /// How. A byte that is not one of these decodes as [`Misuse::None`].
+        /// The kind. An invalid byte decodes as [`Misuse::None`].
         what: Misuse,
         /// The object, or the number of a thread.
         object: u64,
-        /// Another thread that is part of it.
+        /// Another thread involved.
         other: Option<ThreadId>,
     },
     /// The thread enters or leaves its handler of a signal.
     Handler {
         /// The signal.
         signal: u64,
-        /// It enters.
+        /// Whether it enters.
         is_entry: bool,
     },
     /// Something happened that is not under control.
     Escape {
-        /// What. A byte that is not one of these decodes as [`Escape::None`].
+        /// The kind. An invalid byte decodes as [`Escape::None`].
         what: Escape,
-        /// What it is about; see [`Escape`].
+        /// The object; see [`Escape`].
         object: u64,
     },
     /// The thread acts upon its cancellation.
     Cancelled,
-    /// The program passed order on by an annotation that is no event.
+    /// The program ordered events by an annotation that is not itself an event.
     Annotated,
-    /// What was in the memory of the access before this entry.
+    /// The value of the memory that the preceding access touched.
     Value {
         /// Before the access, if known.
         before: Option<u64>,
         /// After it, if known.
         after: Option<u64>,
-        /// Bytes, at most 8.
+        /// Number of bytes, at most 8.
         size: u8,
     },
     /// Where an object was initialised, before the `Misuse` that follows.
@@ -298,9 +299,9 @@ pub enum Event {
         /// The object.
         object: Address,
     },
-    /// The thread has waited for a once-only initialisation, and finds it done.
+    /// The thread waited for a once-only initialisation, which is now done.
     Found {
-        /// What was initialised.
+        /// The initialised object.
         object: Address,
     },
     /// The thread enters a block that is meant to be atomic.
@@ -309,12 +310,12 @@ pub enum Event {
     BlockEnd,
     /// The thread enters the function whose entry is the site.
     Enter {
-        /// The function will return into the executable.
+        /// Whether the function will return into the executable.
         returns_here: bool,
     },
     /// The thread is about to leave its function at the site.
     Leave,
-    /// The thread chooses by the branch at the site.
+    /// The thread takes the branch at the site.
     Branch {
         /// The value that it depends on.
         value: u64,
@@ -326,17 +327,17 @@ pub enum Event {
     },
     /// The end of an execution that observed few variables.
     Counted {
-        /// Accesses of these variables, and threads that began.
+        /// Number of accesses of these variables, plus threads that began.
         accesses: u64,
     },
-    /// The program has given the thread a number of its own.
+    /// The program has numbered the thread.
     Numbered {
         /// The path of the thread from now on.
         path: ThreadPath,
     },
     /// The thread unwinds because of a panic.
     Panic,
-    /// The program has given the thread a name.
+    /// The program has named the thread.
     Named {
         /// Its bytes, up to the first 0.
         name: [u8; 16],
@@ -346,7 +347,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// The access, if it is one.
+    /// Returns the access, if it is one.
     #[must_use]
     pub const fn access(&self) -> Option<&Access> {
         match self {
@@ -355,7 +356,7 @@ impl Event {
         }
     }
 
-    /// The lock that the thread holds from now on, if any.
+    /// Returns the lock that the thread holds from now on, if any.
     #[must_use]
     pub const fn acquired(&self) -> Option<Address> {
         match self {
@@ -364,7 +365,7 @@ impl Event {
         }
     }
 
-    /// The lock that the thread gives back, if any: also the mutex of a wait.
+    /// Returns the lock that the thread releases, if any, including the mutex of a wait.
     #[must_use]
     pub const fn released(&self) -> Option<Address> {
         match self {
@@ -373,7 +374,7 @@ impl Event {
         }
     }
 
-    /// The synchronisation object that an operation is about, if it is about one.
+    /// Returns the synchronisation object of the operation, if it has one.
     #[must_use]
     pub const fn synchronisation(&self) -> Option<Address> {
         match *self {
@@ -395,8 +396,8 @@ impl Event {
         }
     }
 
-    /// What an operation is about: memory, a synchronisation object, or what a file leads to. Operations about threads, time
-    /// and signals are about no variable.
+    /// Returns the object of the operation: memory, a synchronisation object, or the object behind a descriptor. `None` for
+    /// operations on threads, time and signals.
     #[must_use]
     pub const fn variable(&self) -> Option<Address> {
         match self {
@@ -408,7 +409,7 @@ impl Event {
         }
     }
 
-    /// For [`Event::Io`]: the file.
+    /// Returns the file of an [`Event::Io`].
     #[must_use]
     pub const fn file(&self) -> Option<File> {
         match self {

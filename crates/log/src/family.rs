@@ -1,14 +1,14 @@
-//! Who creates whom: names of threads that hold in every schedule, and the order that creation and joining give.
+//! The family tree of threads: names that are the same in every schedule, and the order given by creation and joining.
 
 use crate::clock::VectorClock;
 use crate::entry::Entry;
 use crate::event::Event;
 use racehunter_abi::{ThreadId, ThreadPath, path_of};
 
-/// Threads that are looked at, at most: a program that overwrites its log can make up any number.
+/// Maximum number of threads considered: a program that overwrites its log can invent any number.
 const MOST_THREADS: usize = 1 << 16;
 
-/// The family tree of threads, as a log tells it.
+/// The family tree of threads, from a log.
 #[derive(Clone, Debug, Default)]
 pub struct FamilyTree {
     paths: Vec<ThreadPath>,
@@ -18,14 +18,14 @@ pub struct FamilyTree {
 }
 
 impl FamilyTree {
-    /// The next entry of the log.
+    /// Takes in the next entry of the log.
     pub fn note(&mut self, entry: Entry<'_>) {
         if !entry.is_access() {
             self.note_event(entry.thread(), &entry.event());
         }
     }
 
-    /// The same, for those who have decoded it.
+    /// The same for an entry that is already decoded.
     pub fn note_event(&mut self, thread: ThreadId, event: &Event) {
         match *event {
             Event::Create { child, .. } => self.create(thread, child),
@@ -54,15 +54,15 @@ impl FamilyTree {
         self.origins[child.index()].get_or_insert((parent, sibling));
     }
 
-    /// The identity of a thread that does not depend on the schedule; 0 for a thread that is not known.
+    /// Returns the identity of a thread, which does not depend on the schedule; 0 for an unknown thread.
     #[must_use]
     pub fn path(&self, thread: ThreadId) -> ThreadPath {
         let unknown = if thread == ThreadId::MAIN { ThreadPath::MAIN } else { ThreadPath(0) };
         self.paths.get(thread.index()).copied().unwrap_or(unknown)
     }
 
-    /// The path in words: `main/1/2` is the second child of the first child of `main`. Nothing for a thread whose creation is
-    /// not known.
+    /// Returns the path as text: `main/1/2` is the second child of the first child of `main`. `None` for a thread whose
+    /// creation is not known.
     #[must_use]
     pub fn name(&self, thread: ThreadId) -> Option<String> {
         let mut siblings = Vec::new();
@@ -80,8 +80,8 @@ impl FamilyTree {
     }
 }
 
-/// What the creation and joining of threads order, in every schedule. The count of a thread in its own clock is the number
-/// of threads that it has created, plus 1.
+/// The order given by the creation and joining of threads in every schedule. The count of a thread in its own clock is the
+/// number of threads that it has created, plus 1.
 #[derive(Clone, Debug, Default)]
 pub struct ForkJoin {
     clocks: Vec<VectorClock>,
@@ -90,7 +90,7 @@ pub struct ForkJoin {
 }
 
 impl ForkJoin {
-    /// The next entry of the log.
+    /// Takes in the next entry of the log.
     pub fn note(&mut self, thread: ThreadId, event: &Event) {
         match *event {
             Event::Create { child, .. } => {
@@ -118,24 +118,24 @@ impl ForkJoin {
     fn clock(&mut self, thread: ThreadId) -> &mut VectorClock {
         self.make_room(thread);
         let clock = &mut self.clocks[thread.index()];
-        // A count of 0 means that nothing is known of a thread, so its own count starts at 1.
+        // A count of 0 means that nothing is known about a thread, so its own count starts at 1.
         clock.raise(thread, 1);
         clock
     }
 
-    /// What a thread knows of another one: an epoch of that thread.
+    /// Returns what one thread knows about another, as an epoch of the latter.
     #[must_use]
     pub fn known(&self, of: ThreadId, about: ThreadId) -> u32 {
         self.clocks.get(of.index()).map_or(0, |clock| clock.get(about))
     }
 
-    /// The epoch that a thread is in.
+    /// Returns the current epoch of a thread.
     #[must_use]
     pub fn epoch(&self, thread: ThreadId) -> u32 {
         self.known(thread, thread).max(1)
     }
 
-    /// Whether everything that happens from now on comes after what a thread did in an epoch.
+    /// Returns whether everything from now on is ordered after what a thread did in an epoch.
     #[must_use]
     pub fn is_past(&self, thread: ThreadId, epoch: u32) -> bool {
         let knows = |of: ThreadId| of != thread && self.known(of, thread) >= epoch;

@@ -1,8 +1,8 @@
 //! Which operations depend on each other.
 //!
-//! Two operations *conflict* when they touch the same object and at least one of them changes it, or when one of them is
-//! of a kind whose effects are not known that well. The order of operations that do not conflict does not matter. This is
-//! the dependence relation of partial-order reduction; every analysis uses this one.
+//! Two operations *conflict* if they touch the same object and at least one of them changes it, or if one of them is of a
+//! kind whose effects are not known precisely. The order of operations that do not conflict does not matter. This is the
+//! dependence relation of partial-order reduction; every analysis uses this one.
 
 use crate::entry::Entry;
 use crate::event::Event;
@@ -13,7 +13,7 @@ use std::ops::Range;
 /// Something that an operation touches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Touch {
-    /// The object: a word of memory by an eighth of its address, or a number that is no address.
+    /// The object: a word of memory by an eighth of its address, or a number that is not an address.
     pub object: u64,
     /// Whether it is changed.
     pub changes: bool,
@@ -24,9 +24,9 @@ pub struct Touch {
 pub struct Footprint {
     /// Words of memory.
     words: Range<u64>,
-    /// Whether these are changed.
+    /// Whether they are changed.
     changes_words: bool,
-    /// Single objects, the first `few_count` of these.
+    /// Single objects; the first `few_count` entries are valid.
     few: [Touch; MOST_FEW],
     few_count: usize,
     /// It may conflict with anything.
@@ -36,11 +36,11 @@ pub struct Footprint {
 /// No operation touches more single objects.
 const MOST_FEW: usize = 4;
 
-/// Objects that are no memory: threads, and the making of threads. No address of a program is that high.
+/// Objects that are not memory: threads, and thread creation. No address of a program is that high.
 const THREADS: u64 = 1 << 63;
 const CREATION: u64 = THREADS - 1;
 
-/// Words of memory that an operation may touch before it is taken to touch everything.
+/// Number of words above which an operation counts as touching everything.
 const WIDE: u64 = 4096;
 
 const fn thread_object(thread: ThreadId) -> u64 {
@@ -48,13 +48,14 @@ const fn thread_object(thread: ThreadId) -> u64 {
 }
 
 impl Footprint {
-    /// That of an operation. `time_passes`: it happens because the clock moves on, which any thread could notice.
+    /// Returns the footprint of an operation. `time_passes`: it happens because the clock advances, which any thread
+    /// could notice.
     #[must_use]
     pub fn of(entry: Entry<'_>, time_passes: bool) -> Self {
         Self::of_event(entry.thread(), &entry.event(), time_passes)
     }
 
-    /// The same, for those who have decoded it.
+    /// The same for an entry that is already decoded.
     #[must_use]
     pub fn of_event(thread: ThreadId, event: &Event, time_passes: bool) -> Self {
         let mut footprint = Self { everything: time_passes, ..Self::default() };
@@ -68,7 +69,7 @@ impl Footprint {
                     footprint.changes_words = access.mode.writes();
                 }
             }
-            // The numbers of threads are those of their creation.
+            // Threads are numbered in the order of creation.
             Event::Create { child, .. } => {
                 footprint.change(thread_object(child));
                 footprint.change(CREATION);
@@ -82,7 +83,7 @@ impl Footprint {
             Event::State { touched, .. } => {
                 touched.parts().for_each(|(cell, changes)| footprint.touch(state_object(cell), changes));
             }
-            // They do nothing to any other thread. (An end of the program does, to all: it cuts them off.)
+            // These do not affect other threads. (The end of the program does: it ends them all.)
             Event::Fence { .. } | Event::Yield | Event::Sleep => {}
             ref other => match other.synchronisation() {
                 Some(object) => footprint.change(object.0 >> 3),
@@ -92,8 +93,8 @@ impl Footprint {
         footprint
     }
 
-    /// What a thread has touched that waits from now on. It did nothing to it, but it would not wait had another thread
-    /// changed that before.
+    /// Returns the footprint of a thread that begins to wait. It changed nothing, but would not wait if another thread
+    /// had changed the object before.
     #[must_use]
     pub fn awaited(on: &Blockage) -> Self {
         let object = match on.wait {
@@ -114,7 +115,7 @@ impl Footprint {
         footprint
     }
 
-    /// That of something of which nothing is known.
+    /// Returns the footprint of an operation about which nothing is known.
     #[must_use]
     pub fn everything() -> Self {
         Self { everything: true, ..Self::default() }
@@ -134,25 +135,25 @@ impl Footprint {
         self.touch(object, true);
     }
 
-    /// Whether it may conflict with anything.
+    /// Returns whether it may conflict with anything.
     #[must_use]
     pub const fn is_everything(&self) -> bool {
         self.everything
     }
 
-    /// The objects that are touched.
+    /// Returns the objects that are touched.
     pub fn touches(&self) -> impl Iterator<Item = Touch> + Clone + '_ {
         let words = self.words.clone().map(|object| Touch { object, changes: self.changes_words });
         words.chain(self.few[..self.few_count].iter().copied())
     }
 
-    /// Takes all that it touches to be changed.
+    /// Marks everything that it touches as changed.
     pub fn change_all(&mut self) {
         self.changes_words = true;
         self.few.iter_mut().for_each(|touch| touch.changes = true);
     }
 
-    /// Whether the order of the two matters.
+    /// Returns whether the order of the two matters.
     #[must_use]
     pub fn conflicts(&self, other: &Self) -> bool {
         if self.everything || other.everything {

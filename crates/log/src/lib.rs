@@ -1,17 +1,17 @@
 //! The log of an execution, as typed events.
 //!
 //! The target writes [`Record`]s: fixed words whose meaning depends on their kind. This crate is the only one in the
-//! controller that knows that meaning. An [`Entry`] is a record read in place; [`Entry::event`] says what happened, as an
-//! [`Event`] with named fields. Reading a log copies nothing and allocates nothing.
+//! controller that knows that meaning. An [`Entry`] is a record read in place; [`Entry::event`] returns what happened, as
+//! an [`Event`] with named fields. Reading a log copies nothing and allocates nothing.
 //!
-//! On top of that are the questions that every analysis asks a log:
+//! On top of that are the questions that every analysis asks about a log:
 //!
-//! * who a thread is, whatever the schedule: [`FamilyTree`];
-//! * what comes before what: [`VectorClock`], [`ForkJoin`];
-//! * which operations depend on each other: [`Footprint`], the one dependence relation of the controller;
-//! * what has happened so far, up to the order of independent operations: [`Past`], [`History`].
+//! - the identity of a thread, whatever the schedule: [`FamilyTree`];
+//! - which event precedes which: [`VectorClock`], [`ForkJoin`];
+//! - which operations depend on each other: [`Footprint`], the one dependence relation of the controller;
+//! - what has happened so far, up to the order of independent operations: [`Past`], [`History`].
 //!
-//! Must not know plans, schedules to come, analyses, findings or processes. Start at [`Event`], then [`Entry`].
+//! The crate must not know plans, future schedules, analyses, findings or processes. Start at [`Event`], then [`Entry`].
 #![forbid(unsafe_code)]
 
 mod access;

@@ -1,19 +1,19 @@
-//! What events say besides the objects that they are about: outcomes, modes, phases, reasons to wait.
+//! Details of events besides their objects: outcomes, modes, phases, reasons for waiting.
 
 use racehunter_abi::{File, ThreadId, Wait};
 
-/// How a join went.
+/// The result of a join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JoinOutcome {
-    /// The thread has waited for the end of the other.
+    /// The thread waited for the end of the other.
     Joined,
-    /// It did not have to wait, and would have given up.
+    /// A `try` or timed join succeeded.
     Tried,
     /// The thread must not be joined, and was not.
     Refused,
 }
 
-/// As what a lock is acquired.
+/// The kind of lock that is acquired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockMode {
     /// A mutex.
@@ -29,14 +29,14 @@ pub enum LockMode {
 pub enum Attempt {
     /// The operation waits until it succeeds.
     Blocking,
-    /// A `try` or timed form has succeeded.
+    /// A `try` or timed form succeeded.
     Succeeded,
-    /// A `try` or timed form has failed.
+    /// A `try` or timed form failed.
     Failed,
 }
 
 impl Attempt {
-    /// Whether the lock was acquired.
+    /// Returns whether the lock was acquired.
     #[must_use]
     pub const fn succeeds(self) -> bool {
         !matches!(self, Self::Failed)
@@ -48,15 +48,15 @@ impl Attempt {
 pub enum SemaphoreAttempt {
     /// The operation waits until it succeeds.
     Blocking,
-    /// A `try` or timed form has succeeded.
+    /// A `try` or timed form succeeded.
     Succeeded,
-    /// A `try` or timed form has failed.
+    /// A `try` or timed form failed.
     Failed,
     /// `sem_getvalue`.
     Inspected,
 }
 
-/// Why a wait on a condition variable is over. Unknown details decode as `TimedOut`.
+/// Why a wait on a condition variable ended. Unknown details decode as `TimedOut`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitEndReason {
     /// A signal that other threads could have taken.
@@ -69,10 +69,10 @@ pub enum WaitEndReason {
     Cancelled,
 }
 
-/// A part of a once-only initialisation.
+/// A phase of a once-only initialisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OncePhase {
-    /// It was done before.
+    /// It was already done.
     Found,
     /// This thread runs it.
     Begins,
@@ -80,7 +80,7 @@ pub enum OncePhase {
     Done,
 }
 
-/// A part of a wait for signals.
+/// A phase of a wait for signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignalWaitPhase {
     /// It begins.
@@ -94,22 +94,22 @@ pub enum SignalWaitPhase {
 /// What a thread waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blockage {
-    /// The kind of wait. A byte that is not one decodes as [`Wait::Nothing`].
+    /// The kind of wait. An invalid byte decodes as [`Wait::Nothing`].
     pub wait: Wait,
-    /// What it is about: an address; for [`Wait::Join`] a thread; for [`Wait::File`] a packed [`File`].
+    /// The object: an address; for [`Wait::Join`] a thread; for [`Wait::File`] a packed [`File`].
     pub object: u64,
-    /// The thread that has what is waited for.
+    /// The thread that holds the object.
     pub owner: Option<ThreadId>,
 }
 
 impl Blockage {
-    /// For [`Wait::Join`]: the thread whose end is waited for.
+    /// For [`Wait::Join`]: returns the thread whose end is awaited.
     #[must_use]
     pub const fn target(&self) -> ThreadId {
         ThreadId(self.object as u32)
     }
 
-    /// For [`Wait::File`]: the file.
+    /// For [`Wait::File`]: returns the file.
     #[must_use]
     pub const fn file(&self) -> Option<File> {
         File::unpack(self.object)
@@ -121,12 +121,12 @@ impl Blockage {
 pub struct ThreadSet {
     /// The thread of bit 0.
     pub first: ThreadId,
-    /// A bit for each thread.
+    /// One bit per thread.
     pub members: u64,
 }
 
 impl ThreadSet {
-    /// The threads, in ascending order.
+    /// Returns the threads, in ascending order.
     pub fn iter(self) -> impl Iterator<Item = ThreadId> {
         let mut left = self.members;
         std::iter::from_fn(move || {

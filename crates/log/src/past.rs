@@ -7,23 +7,23 @@ use racehunter_abi::{EventNumber, Record, ThreadId};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
-/// The past of an execution, as a number: equal for equal pasts, and different for different ones but for a chance of
-/// one in 2^128. Every operation is known by its thread, its place, and its own past. (The partial order of the operations
-/// is what CHESS and RankChecker call the happens-before graph.)
+/// The past of an execution, as a hash: equal for equal pasts, and different for different ones except with a probability of
+/// one in 2^128. Every operation is identified by its thread, its place, and its own past. (CHESS and RankChecker call the
+/// partial order of the operations the happens-before graph.)
 #[derive(Default)]
 pub struct Past {
-    /// The sum of all operations, whatever their order.
+    /// The sum of all operations, which does not depend on their order.
     sum: u128,
     /// The last operation of each thread.
     threads: Vec<u128>,
-    /// The last change of each object, and the sum of what has read it since.
+    /// The last change of each object, and the sum of its reads since.
     objects: HashMap<u64, (u128, u128), BuildHasherDefault<ObjectHasher>>,
     /// The last operation that conflicts with everything.
     barrier: u128,
 }
 
 impl Past {
-    /// An operation happens.
+    /// Adds an operation.
     pub fn note(&mut self, entry: Entry<'_>, footprint: &Footprint) {
         let Record { code, thread, kind, detail, .. } = *entry.0;
         let index = thread.index();
@@ -48,21 +48,21 @@ impl Past {
         self.sum = self.sum.wrapping_add(event);
     }
 
-    /// The number.
+    /// Returns the hash.
     #[must_use]
     pub fn number(&self) -> u128 {
         self.sum
     }
 }
 
-/// One more word of a hash.
+/// Adds a word to a hash.
 #[must_use]
 pub const fn mix(state: u128, word: u128) -> u128 {
     let mixed = (state.rotate_left(41) ^ word).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
     mixed ^ (mixed >> 67)
 }
 
-/// Numbers of objects differ in their lower bits, and that is all that a hash table needs.
+/// Object numbers differ in their lower bits, which is enough for a hash table.
 #[derive(Default)]
 pub struct ObjectHasher(u64);
 
@@ -80,29 +80,29 @@ impl std::hash::Hasher for ObjectHasher {
     }
 }
 
-/// Reads a log from its beginning, and knows the [`Past`] before each event. Asked for in the order of the events.
+/// Reads a log from its start, and knows the [`Past`] before each event. Must be queried in the order of the events.
 ///
-/// Unlike a bounded search, it also takes note of yields and sleeps: schedulers that go by priorities depend on the order of
-/// these, whatever memory the threads touch.
+/// Unlike a bounded search, it also includes yields and sleeps: priority schedulers depend on their order, whatever memory
+/// the threads touch.
 pub struct History<'l> {
     records: &'l [Record],
     next: usize,
     past: Past,
-    /// Threads that can only go on because time passes.
+    /// Threads that can continue only because time passes.
     suspended: Vec<ThreadId>,
-    /// How many threads are known, and those that have ended.
+    /// The number of known threads, and those that have ended.
     threads: u32,
     ended: Vec<ThreadId>,
 }
 
 impl<'l> History<'l> {
-    /// At the beginning of a log.
+    /// Starts at the beginning of a log.
     #[must_use]
     pub fn new(records: &'l [Record]) -> Self {
         Self { records, next: 0, past: Past::default(), suspended: Vec::new(), threads: 1, ended: Vec::new() }
     }
 
-    /// A number for the events before `at`, the same for all orders of them that only exchange independent ones.
+    /// Returns a hash of the events before `at`, the same for all orders that differ only in independent events.
     pub fn before(&mut self, at: EventNumber) -> u64 {
         while let Some(entry) = self.records.get(self.next).map(Entry::of) {
             if entry.is_operation() && entry.number() >= at {
@@ -141,14 +141,14 @@ impl<'l> History<'l> {
         }
     }
 
-    /// The thread can go on. Returns whether it had to wait for time.
+    /// Notes that the thread can continue. Returns whether it had to wait for time.
     fn wake(&mut self, thread: ThreadId) -> bool {
         let before = self.suspended.len();
         self.suspended.retain(|&suspended| suspended != thread);
         self.suspended.len() < before
     }
 
-    /// The threads that had not ended then.
+    /// Returns the threads that have not ended.
     pub fn live(&self) -> impl Iterator<Item = ThreadId> + '_ {
         (0..self.threads).map(ThreadId).filter(|thread| !self.ended.contains(thread))
     }

@@ -1,9 +1,9 @@
-//! Memory that must not be used any more: freed blocks, and the stacks of ended threads.
+//! Memory whose lifetime has ended: freed blocks, and the stacks of ended threads.
 //!
-//! Its shadow is marked ([`shadow::end`]), so that every access to it comes here, by any thread and in any order.
-//! Freed blocks stay in a *quarantine* before the allocator gets them back, oldest first, so that memory that is used
-//! too late is not yet something else. The mark disappears when they leave the quarantine: the further fate of the
-//! memory (it may be returned to the system, and mapped again for anything) is not known here.
+//! Its shadow is marked ([`shadow::end`]), so that every access to it comes here, by any thread and in any order. Freed blocks
+//! stay in a *quarantine* before the allocator gets them back, oldest first, so that memory used too late has not yet been
+//! reused. The mark is removed when a block leaves the quarantine: what happens to the memory then (it may be returned to the
+//! system, and mapped again for anything) is not known here.
 
 use crate::clock::DETECTS;
 use crate::shadow::{self, Access, SITE, Slot, bytes_of, code_of};
@@ -25,31 +25,31 @@ struct Freed {
     thread: ThreadId,
 }
 
-/// Blocks in quarantine, at most.
+/// Maximum number of blocks in quarantine.
 const BLOCKS: usize = 1024;
-/// Blocks from this size on keep their place only: the system gets their pages back at once.
+/// Blocks of this size and above only keep their addresses: the system gets their pages back at once.
 const LARGE: usize = Quarantine::<Freed, BLOCKS>::LARGE;
 
-/// Blocks from this size on have a mapping of their own, and nothing can access it when they are freed.
+/// Blocks of this size and above have their own mapping, which becomes inaccessible when they are freed.
 const HUGE: usize = 64 << 20;
 const PROT_NONE: usize = 0;
 const PROT_READ_WRITE: usize = 3;
 
-/// Sets what may be done to the whole pages of a block.
+/// Sets the protection of the whole pages of a block.
 unsafe fn protect(block: usize, size: usize, protection: usize) {
     const MPROTECT: usize = 10;
     let (first, last) = ((block + 4095) & !4095, (block + size) & !4095);
     sys::call(MPROTECT, first, last - first, protection, 0);
 }
 
-/// The place of a block here identifies how its life ended.
+/// The index of a block here identifies how its lifetime ended.
 static QUARANTINE: Global<Quarantine<Freed, BLOCKS>> =
     Global::new(Quarantine::new(Freed { block: 0, size: 0, code: 0, thread: ThreadId::MAIN }));
 
-/// Bit of how memory ended: it was a thread's own, and the rest is the number of the thread.
+/// Bit of how memory ended: it belonged to a thread, whose number is the rest.
 const OF_THREAD: u64 = 1 << 32;
 
-/// The block that was freed here, if this address is the start of a block in quarantine.
+/// Returns the freed block, if this address is the start of a block in quarantine.
 unsafe fn freed(block: usize) -> Option<*const Freed> {
     if (*QUARANTINE.ptr()).is_empty() {
         return None;
@@ -59,7 +59,7 @@ unsafe fn freed(block: usize) -> Option<*const Freed> {
     (how & OF_THREAD == 0 && (*entry).block == block).then_some(entry)
 }
 
-/// Whether the block is in quarantine; if so, freeing it is a bug, which is reported.
+/// Returns whether the block is in quarantine; if so, reports a double free.
 pub(crate) unsafe fn freed_again(block: usize, code: usize) -> bool {
     let Some(entry) = freed(block) else { return false };
     let first = reports::First {
@@ -73,7 +73,7 @@ pub(crate) unsafe fn freed_again(block: usize, code: usize) -> bool {
     true
 }
 
-/// Takes a block that the program has freed. With an access, that is checked as a write of the block.
+/// Takes a block that the program has freed. `access`, if given, is checked as a write to the block.
 pub(crate) unsafe fn free(block: usize, size: usize, code: usize, access: Option<&Access>) {
     while (*QUARANTINE.ptr()).is_full_for(size) {
         let_go();
@@ -87,14 +87,14 @@ pub(crate) unsafe fn free(block: usize, size: usize, code: usize, access: Option
     if size < HUGE {
         return shadow::end(block, size, access, place);
     }
-    // To mark memory that was never touched would take several times as much.
+    // Marking memory that was never touched would take several times its size.
     shadow::end(block, first - block, access, place);
     shadow::end(last, block + size - last, access, place);
     shadow::each_used(first, last - first, |start, len| shadow::end(start, len, access, place));
     protect(block, size, PROT_NONE);
 }
 
-/// Gives the oldest block back to the allocator.
+/// Returns the oldest block to the allocator.
 unsafe fn let_go() {
     let Some(Freed { block, size, .. }) = (*QUARANTINE.ptr()).take_oldest(|freed| freed.size) else { return };
     escapes::let_go();
@@ -112,7 +112,7 @@ pub(crate) unsafe fn empty_quarantine() {
     }
 }
 
-/// Ended memory was accessed. `last` is the last access of the thread whose memory it was, if there is one.
+/// Reports an access to ended memory. `last` is the last access of the thread that owned it, if there is one.
 #[cold]
 pub(crate) unsafe fn used(address: usize, how: u64, last: Slot, me: Slot, access: &Access) {
     let first = if how & OF_THREAD == 0 {
@@ -132,7 +132,7 @@ pub(crate) unsafe fn used(address: usize, how: u64, last: Slot, me: Slot, access
     reports::pair(&first, byte, bytes_of(me).count_ones() as u8, access);
 }
 
-/// A synchronisation object is used. When its memory is not there any more, that is reported, and true.
+/// Checks the memory of a synchronisation object that is used. If its lifetime has ended, reports that and returns true.
 pub(crate) unsafe fn object_used(at: usize, kind: Kind, code: usize) -> bool {
     if !DETECTS.get() {
         return false;
@@ -149,24 +149,23 @@ const GAP: usize = 1 << 10;
 /// How much of a stack ends with its thread even if the thread is not known to have used it.
 const LEAST: usize = 4 << 10;
 
-/// The frame that has called `main`: what is below is `main`'s own.
+/// The frame that called `main`: what is below belongs to `main`.
 #[unsafe(link_section = ".data.racehunter")]
 static MAIN_TOP: Global<usize> = Global::new(0);
 
-/// `main` is about to be called by a function whose stack ends here.
+/// Notes that `main` is about to be called by a function whose stack ends here.
 pub(crate) fn begin_main(top: usize) {
     MAIN_TOP.set(top & !15);
 }
 
-/// Where the stack of `main` can be, below what has called it.
+/// Returns the possible range of the stack of `main`, below its caller.
 pub(crate) fn stack_of_main() -> core::ops::Range<usize> {
     const LARGEST: usize = 64 << 20;
     MAIN_TOP.get().saturating_sub(LARGEST)..MAIN_TOP.get()
 }
 
-/// A thread has ended, and with it the life of its stack and its thread-local variables. The `last` thread of the
-/// process continues with what `exit` calls, below its current position, and keeps its thread-local variables until
-/// then.
+/// Ends the lifetime of the stack and the thread-local variables of a thread. The `last` thread of the process continues with
+/// what `exit` calls, below its current position, and keeps its thread-local variables until then.
 pub(crate) unsafe fn end_thread(t: *mut Thread, last: bool) {
     if !DETECTS.get() || (*t).foreign_stack {
         return;
@@ -197,7 +196,7 @@ unsafe fn of_thread(t: *const Thread) -> u64 {
 /// Marks what the thread has used of its stack below `top`; returns the lowest address.
 unsafe fn end_stack(t: *mut Thread, top: usize) -> usize {
     let bottom = deepest(t, top);
-    // Below a large variable there may be nothing for long.
+    // A large variable may leave a long gap below it.
     let lowest = if bottom < top - MOST { bottom + GAP } else { lowest_frame(t, bottom, top) };
     let own = if (*t).number == ThreadId::MAIN {
         LEAST
@@ -207,12 +206,12 @@ unsafe fn end_stack(t: *mut Thread, top: usize) -> usize {
     shadow::end_used(bottom..top, lowest, GAP, lowest.min(top - own).max(bottom), ((*t).number, of_thread(t)))
 }
 
-/// How far down a stack was used, by pages: the kernel knows which of them there are. It is looked for below what is marked in
-/// any case, and not beyond the stack.
+/// Returns how far down a stack was used, in pages, from the kernel. Only looks below what is marked in any case, and not
+/// beyond the stack.
 unsafe fn deepest(t: *const Thread, top: usize) -> usize {
     const MINCORE: usize = 27;
     const PAGE: usize = 4096;
-    /// Of a stack of the usual size.
+    /// For a stack of the usual size.
     const PAGES: usize = 2048;
     let from = (top - MOST) & !(PAGE - 1);
     let mut there = [0_u8; PAGES];
@@ -229,7 +228,7 @@ unsafe fn deepest(t: *const Thread, top: usize) -> usize {
         let start = end.max(from - PAGES * PAGE);
         return first_of(start, (from - start) / PAGE).flatten().unwrap_or(top - MOST);
     }
-    // The stack of `main` is as long as it was needed so far, without gaps.
+    // The stack of `main` is contiguous, and as long as it was ever needed.
     let (mut page, mut count) = (from, PAGES);
     while count > 0 {
         match first_of(page - count * PAGE, count) {
@@ -241,10 +240,10 @@ unsafe fn deepest(t: *const Thread, top: usize) -> usize {
     if page == from { top - MOST } else { page }
 }
 
-/// `main` has returned while there are other threads: they must not use its variables any more. Until [`leave_main`],
+/// Ends the lifetime of `main`'s variables, because `main` has returned while there are other threads. Until [`leave_main`],
 /// nothing else may use the memory. Returns where the stack can continue, below it.
 pub(crate) unsafe fn end_main() -> usize {
-    /// Of the stack that the system gives.
+    /// Half of the stack that the system provides.
     const HALF: usize = 4 << 20;
     let (t, top) = (thread(ThreadId::MAIN), MAIN_TOP.get());
     if DETECTS.get() {
@@ -257,13 +256,13 @@ pub(crate) unsafe fn end_main() -> usize {
     if (*t).ended_to == 0 { top } else { (*t).ended_from }
 }
 
-/// The memory of what `main` had on its stack is used for other things.
+/// Allows the memory of `main`'s variables to be used for other things.
 pub(crate) unsafe fn leave_main() {
     begin_thread(thread(ThreadId::MAIN));
 }
 
-/// The lowest frame of an instrumented function that the thread ever had, according to the shadow call stack: beyond
-/// its end are the calls that have returned.
+/// Returns the lowest frame of an instrumented function that the thread ever had, from the shadow call stack: beyond its end
+/// are the calls that have returned.
 unsafe fn lowest_frame(t: *mut Thread, from: usize, to: usize) -> usize {
     let mut lowest = to;
     let mut frame = (*t).stack;
@@ -274,7 +273,7 @@ unsafe fn lowest_frame(t: *mut Thread, from: usize, to: usize) -> usize {
     lowest
 }
 
-/// The memory of a thread begins a new life.
+/// Begins a new lifetime of the memory of a thread.
 pub(crate) unsafe fn begin_thread(t: *mut Thread) {
     if (*t).ended_to != 0 {
         shadow::forget((*t).ended_from, (*t).ended_to - (*t).ended_from);

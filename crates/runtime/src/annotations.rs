@@ -28,17 +28,17 @@ pub(crate) unsafe fn tell() {
     }
 }
 
-/// Whether the accesses of a thread are checked.
+/// Returns whether the accesses of a thread are checked.
 pub(crate) unsafe fn looks_at(t: *const Thread) -> bool {
     (*t).ignores == 0
 }
 
-/// What the log says about an access to a byte: whether the program wants it to be checked.
+/// Returns the log detail of an access to a byte: whether the program excused it from checks.
 pub(crate) unsafe fn mark(byte: usize) -> u8 {
     if is_excused(byte) { EXCUSED } else { 0 }
 }
 
-/// Whether an access of the running thread to a byte is no race, whatever others do.
+/// Returns whether an access of the running thread to a byte is not a race, whatever others do.
 pub(crate) unsafe fn is_excused(byte: usize) -> bool {
     !looks_at(current()) || is_benign(byte)
 }
@@ -52,14 +52,14 @@ unsafe fn ignore(more: i32) {
     clock::load_epoch();
 }
 
-/// The synchronisation of the running thread stops counting, or counts again.
+/// Makes the synchronisation of the running thread stop counting, or count again.
 unsafe fn ignore_order(more: i32) {
     tell();
     let t = current();
     (*t).ignores_order = (*t).ignores_order.saturating_add_signed(more);
 }
 
-/// Memory on which races are meant to be.
+/// Memory with intended races.
 #[repr(C)]
 struct Benign {
     next: *const Benign,
@@ -70,7 +70,7 @@ struct Benign {
 #[unsafe(link_section = ".data.racehunter")]
 static BENIGN: Global<*const Benign> = Global::new(core::ptr::null());
 
-/// Whether the program has said that races on this byte do not matter.
+/// Returns whether the program has declared races on this byte benign.
 pub(crate) unsafe fn is_benign(byte: usize) -> bool {
     let mut at = BENIGN.get();
     while !at.is_null() {
@@ -92,8 +92,8 @@ unsafe fn add_benign(from: usize, size: usize) {
     BENIGN.set(benign);
 }
 
-/// Streams that the C++ standard lets threads share without order, as the C library does its own. Their code is compiled
-/// with the program, where it looks like any other.
+/// Excuses the streams that the C++ standard lets threads share without order, like those of the C library. Their code
+/// is compiled with the program, where it looks like any other.
 pub(crate) unsafe fn excuse_standard_streams() {
     /// Size of the largest of them in bytes.
     const SIZE: usize = 280;
@@ -206,7 +206,7 @@ annotation! {
 const READ_LOCK: c_uint = 1 << 3;
 const TRY_LOCK_FAILED: c_uint = 1 << 5;
 
-/// The program unlocks its own mutex; returns how often it was held, which matters only with the corresponding flag.
+/// The program unlocks its own mutex. Returns how often it was held, which matters only with the corresponding flag.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __tsan_mutex_pre_unlock(at: usize, flags: c_uint) -> c_int {
     given(at, flags & READ_LOCK == 0);
@@ -219,7 +219,7 @@ unsafe fn forget(at: usize) {
     objects::forget(at);
 }
 
-/// The effect of an annotation depends on when it comes: it is an event.
+/// The effect of an annotation depends on when it comes, so it is an event.
 unsafe fn happens(at: usize) -> *mut Object {
     let n = schedule::point(0);
     log::event(Kind::Fence, n, at, 0, 0);

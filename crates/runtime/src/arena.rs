@@ -1,4 +1,4 @@
-//! Memory for the runtime's own structures: taken once, handed out in order, never given back.
+//! Memory for the runtime's own structures: allocated once, handed out in order, never freed.
 //!
 //! An execution ends with its process, or, in an in-process loop, with [`rewind`].
 
@@ -18,7 +18,7 @@ static LASTING: Global<usize> = Global::new(0);
 #[unsafe(link_section = ".data.racehunter")]
 static LASTING_END: Global<usize> = Global::new(0);
 
-/// Zeroed, 16-byte aligned memory.
+/// Returns zeroed, 16-byte aligned memory.
 pub(crate) unsafe fn take(bytes: usize) -> *mut u8 {
     if START.get() == 0 {
         // SAFETY: new memory, wherever there is room.
@@ -33,7 +33,7 @@ pub(crate) unsafe fn take(bytes: usize) -> *mut u8 {
     at as *mut u8
 }
 
-/// Zeroed memory that [`rewind`] does not touch.
+/// Returns zeroed memory that [`rewind`] does not touch.
 pub(crate) unsafe fn take_lasting(bytes: usize) -> *mut u8 {
     const CHUNK: usize = 1 << 20;
     if LASTING.get() + bytes > LASTING_END.get() {
@@ -48,17 +48,17 @@ pub(crate) unsafe fn take_lasting(bytes: usize) -> *mut u8 {
     at as *mut u8
 }
 
-/// Whether an address is the runtime's own.
+/// Returns whether an address belongs to the runtime.
 pub(crate) fn is_own(address: usize) -> bool {
     address.wrapping_sub(START.get()) < SIZE && START.get() != 0
 }
 
-/// A mark for [`rewind`].
+/// Returns a mark for [`rewind`].
 pub(crate) fn mark() -> usize {
     NEXT.get()
 }
 
-/// Forgets everything taken since the mark; the memory is zeroed again.
+/// Frees everything allocated since the mark, and zeroes the memory.
 pub(crate) unsafe fn rewind(mark: usize) {
     let used = NEXT.get() - mark;
     if used == 0 {
@@ -67,7 +67,7 @@ pub(crate) unsafe fn rewind(mark: usize) {
     const LARGE: usize = 1 << 20;
     if used > LARGE {
         let page = (mark + 4095) & !4095;
-        // SAFETY: the arena's own memory, which the caller gives back.
+        // SAFETY: the arena's own memory, which the caller no longer uses.
         unsafe {
             core::ptr::write_bytes(mark as *mut u8, 0, page - mark);
             sys::discard(page, (NEXT.get() - page + 4095) & !4095);

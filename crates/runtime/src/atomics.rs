@@ -1,4 +1,4 @@
-//! Hooks of atomic operations and fences: what they do to memory, and to what threads know of each other.
+//! Hooks of atomic operations and fences: their effects on memory and on happens-before.
 
 use crate::clock::{self, RH_DETECT};
 use crate::hooks::log_access;
@@ -18,7 +18,7 @@ const fn releases(order: u32) -> bool {
     matches!(order, 3..=5)
 }
 
-/// What an atomic operation does to memory, and to what the threads know of each other. It is counted already.
+/// Applies the effects of an atomic operation, which is already counted, on memory and on happens-before.
 unsafe fn atomic_access(
     (n, is_point): (EventNumber, bool),
     address: usize,
@@ -41,8 +41,8 @@ unsafe fn atomic_access(
     }
 }
 
-/// The number of an atomic access that is about to happen, and whether it is a point. In trusted code, a read is a
-/// point only if the thread comes from other code: the value may change just before. All others are like accesses
+/// Returns the number of an atomic access that is about to happen, and whether it is a point. In trusted code, a read
+/// is a point only if the thread comes from other code: the value may change just before. All others are like accesses
 /// that are not points: counted, without a decision.
 unsafe fn turn(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize) -> (EventNumber, bool) {
     let is_quiet = is_quiet(site);
@@ -69,7 +69,7 @@ pub(crate) unsafe extern "C" fn atomic_load(address: usize, site: *mut u8, info:
     atomic_access(turn, address, (info & 0xff) as usize, site, Kind::AtomicRead, info >> 8 & 0xff, code);
 }
 
-/// What a load learns from the store that it reads.
+/// Acquires what the store that a load reads has released.
 unsafe fn take_in(address: usize, order: u32) {
     if !clock::DETECTS.get() {
         return;
@@ -93,8 +93,8 @@ pub(crate) unsafe extern "C" fn atomic_store(address: usize, site: *mut u8, info
     atomic_access(turn, address, (info & 0xff) as usize, site, Kind::AtomicWrite, info >> 8 & 0xff, code);
 }
 
-/// What a store, or the write half of an update, passes on to its readers. An update continues the release sequence
-/// of what it replaces.
+/// Releases what a store, or the write half of an update, passes on to its readers. An update continues the release
+/// sequence of the value that it replaces.
 unsafe fn pass_on(address: usize, order: u32, update: bool) {
     if RH_DETECT.get() == 0 {
         return;
@@ -182,7 +182,7 @@ pub(crate) unsafe fn compare_exchange_if(
     code: usize,
     frame: usize,
 ) {
-    /// As the compiler plugin marks them.
+    /// The mark of the compiler plugin.
     const WEAK: u32 = 1 << 24;
     let size = (info & 0xff) as usize;
     if free::is_on() {
@@ -191,7 +191,7 @@ pub(crate) unsafe fn compare_exchange_if(
     if info & WEAK != 0 {
         escapes::weak_exchange();
     }
-    // Decide first: what the memory holds when the operation happens is what counts.
+    // Decide first: the value at the time of the operation counts.
     let turn = turn(address, size, site, Kind::AtomicUpdate, code);
     let (kind, order) =
         if succeeds() { (Kind::AtomicUpdate, info >> 8 & 0xff) } else { (Kind::AtomicRead, info >> 16 & 0xff) };

@@ -1,5 +1,5 @@
 //! Blocks that the program declares to be atomic (`racehunter.h`). They are not events and no thread waits for them:
-//! the log has them for the predictor.
+//! they are logged for the predictor.
 
 use crate::thread::CURRENT;
 use crate::{log, schedule};

@@ -1,8 +1,8 @@
 //! The runtime's own `memcpy` and similar functions.
 //!
 //! The compiler of the runtime calls them by their usual names. A program may define functions of these names itself, which are
-//! then instrumented and would come back to the runtime. So `cargo xtask build` lets the runtime use these instead: the linker's
-//! option `--wrap` redirects the calls when it puts the parts of the runtime together.
+//! then instrumented and would call the runtime again. `cargo xtask build` therefore makes the runtime use these instead: the
+//! linker's option `--wrap` redirects the calls when it links the parts of the runtime.
 //!
 //! They use general registers only and read nothing beyond the given memory, except `strlen` and `strnlen`, which read up to the
 //! end of an aligned word of eight bytes.
@@ -56,7 +56,7 @@ core::arch::global_asm!(
     "mov [rdi + rdx - 16], r9",
     "mov [rdi + rdx - 8], r10",
     "ret",
-    // Whether the target begins inside of the source.
+    // Whether the destination begins inside the source.
     "4: mov rcx, rdi",
     "sub rcx, rsi",
     "cmp rcx, rdx",
@@ -156,7 +156,7 @@ core::arch::global_asm!(
     "je 5f",
     "inc rax",
     "jmp 21b",
-    // Words of eight bytes, which never extend over the end of a page.
+    // Aligned words never cross the end of a page.
     "2: movabs r8, 0x0101010101010101",
     "movabs r9, 0x8080808080808080",
     "3: mov rcx, [rdi + rax]",

@@ -1,4 +1,4 @@
-//! Vector clocks: what each thread knows of the others. The rules are those of [`racehunter_machine::ThreadClocks`].
+//! Vector clocks: what each thread knows about the others. The rules are those of [`racehunter_machine::ThreadClocks`].
 
 use crate::thread::{COUNT, CURRENT, Thread, current, thread, threads};
 use crate::{Global, annotations, arena, log, schedule, shadow};
@@ -36,7 +36,7 @@ pub(crate) struct SyncClock {
 }
 
 impl SyncClock {
-    /// What it carries.
+    /// Returns its entries.
     #[inline]
     unsafe fn entries(&self) -> &[u32] {
         // An object that nothing was released to has no entries, and no memory for them.
@@ -51,7 +51,7 @@ impl SyncClock {
     }
 }
 
-/// The clocks of a thread. No two of the same thread may be in use.
+/// Returns the clocks of a thread. No two of the same thread may be in use.
 #[inline(always)]
 unsafe fn clocks<'a>(t: *mut Thread) -> ThreadClocks<'a> {
     let entries = (*t).clock_entries as usize;
@@ -62,7 +62,7 @@ unsafe fn clocks<'a>(t: *mut Thread) -> ThreadClocks<'a> {
     }
 }
 
-/// A clock of the running thread that has an entry of every thread.
+/// Returns a clock of the running thread that has an entry for every thread.
 #[inline]
 unsafe fn entries<'a>(clock: *mut u32) -> &'a mut [u32] {
     core::slice::from_raw_parts_mut(clock, COUNT.get() as usize)
@@ -74,11 +74,11 @@ pub(crate) unsafe fn detect(on: bool) {
     RH_DETECT.set(u8::from(on && annotations::looks_at(current())));
 }
 
-/// From here on a clock may not advance any more. Handlers take more than one step.
+/// From this value on a clock may not advance any more. Handlers take more than one step.
 const NEARLY_LAST: u32 = ClockValue::LAST.0 - 8;
 
-/// The clock of the running thread does not advance any more: what it does from now on looks ordered with what others know
-/// of it.
+/// Handles a clock that can no longer advance: from now on, the running thread's actions look ordered with what others
+/// know about it.
 #[cold]
 unsafe fn run_out() {
     #[unsafe(link_section = ".data.racehunter")]
@@ -89,7 +89,7 @@ unsafe fn run_out() {
     }
 }
 
-/// Sets [`RH_EPOCH`] from the running thread's own entry, and what else the hooks know of it.
+/// Sets [`RH_EPOCH`] from the running thread's own entry, and the other values that the hooks use.
 pub(crate) unsafe fn load_epoch() {
     let number = CURRENT.get();
     let own = *(*thread(number)).clock.add(number.index());
@@ -101,56 +101,56 @@ pub(crate) unsafe fn load_epoch() {
     RH_DETECT.set(u8::from(DETECTS.get() && annotations::looks_at(thread(number))));
 }
 
-/// The running thread's next accesses are not covered by what it has released so far.
+/// Advances the clock: the running thread's next accesses are not covered by what it has released so far.
 pub(crate) unsafe fn tick() {
     clocks(current()).tick();
     load_epoch();
 }
 
-/// The running thread starts a signal handler. What it does there can come between any two of its own steps, so
+/// Notes that the running thread starts a signal handler. Its actions there can come between any two of its own steps, so
 /// memory that both use is shared. Its clock is odd until [`leave_handler`].
 pub(crate) unsafe fn enter_handler() {
     clocks(current()).enter_handler();
     load_epoch();
 }
 
-/// The running thread is out of its handlers.
+/// Notes that the running thread has left its handlers.
 pub(crate) unsafe fn leave_handler() {
     clocks(current()).leave_handler();
     load_epoch();
 }
 
-/// The running thread learns what the object carries.
+/// Orders the running thread after what the object carries.
 pub(crate) unsafe fn acquire(clock: &SyncClock) {
     acquire_for(current(), clock);
 }
 
-/// A thread learns what the object carries.
+/// Orders a thread after what the object carries.
 pub(crate) unsafe fn acquire_for(t: *mut Thread, clock: &SyncClock) {
     if DETECTS.get() && (*t).ignores_order == 0 {
         clocks(t).acquire(clock.entries());
     }
 }
 
-/// The running thread learns what all others have done.
+/// Orders the running thread after everything that all others have done.
 pub(crate) unsafe fn acquire_everything() {
     for number in threads().filter(|&number| number != CURRENT.get()) {
         clocks(current()).acquire(entries((*thread(number)).clock));
     }
 }
 
-/// The running thread's entry in its own clock.
+/// Returns the running thread's entry in its own clock.
 pub(crate) unsafe fn own() -> ClockValue {
     clocks(current()).own()
 }
 
-/// Whether the running thread is ordered after what another thread, or it itself, did when that thread's own entry
+/// Returns whether the running thread is ordered after what a thread (possibly itself) did when that thread's own entry
 /// had this value.
 pub(crate) unsafe fn knows(thread: ThreadId, value: ClockValue) -> bool {
     clocks(current()).knows(thread, value)
 }
 
-/// What a relaxed load has seen takes effect at the next acquire fence.
+/// Stores what a relaxed load has seen until the next acquire fence.
 pub(crate) unsafe fn acquire_at_fence(clock: &SyncClock) {
     if DETECTS.get() && clock.len > 0 {
         let t = current();
@@ -172,7 +172,7 @@ unsafe fn ensure(clock: &mut SyncClock, len: u32) {
     clock.len = clock.len.max(len);
 }
 
-/// The object carries what the running thread knows, in addition to what it carried.
+/// Adds what the running thread knows to what the object carries.
 pub(crate) unsafe fn release(clock: &mut SyncClock) {
     if DETECTS.get() && (*current()).ignores_order == 0 {
         clocks(current()).release(clock.entries_of_all());
@@ -180,13 +180,13 @@ pub(crate) unsafe fn release(clock: &mut SyncClock) {
     }
 }
 
-/// The object carries what the running thread knows, and nothing else: a release store starts a new sequence.
+/// Replaces what the object carries with what the running thread knows: a release store starts a new sequence.
 pub(crate) unsafe fn release_anew(clock: &mut SyncClock) {
     clear(clock);
     release(clock);
 }
 
-/// The object carries what the thread knew at its last release fence: a relaxed store after it.
+/// Makes the object carry what the thread knew at its last release fence, for a relaxed store after it.
 pub(crate) unsafe fn release_from_fence(clock: &mut SyncClock, keep: bool) {
     if !keep {
         clear(clock);
@@ -204,7 +204,7 @@ pub(crate) unsafe fn clear(clock: &mut SyncClock) {
     }
 }
 
-/// A fence of the running thread.
+/// Performs a fence of the running thread.
 pub(crate) unsafe fn fence(acquires: bool, releases: bool) {
     if !DETECTS.get() {
         return;
@@ -222,21 +222,21 @@ pub(crate) unsafe fn fence(acquires: bool, releases: bool) {
     }
 }
 
-/// A new thread knows what its creator knows. Also if the detector does not run yet: a static constructor may create
+/// Gives a new thread the knowledge of its creator, even if the detector does not run yet: a static constructor may create
 /// a thread, and what the creator does from now on is not ordered before the thread.
 pub(crate) unsafe fn inherit(child: *mut Thread) {
     clocks(current()).create(&mut clocks(child));
     load_epoch();
 }
 
-/// The running thread has waited for the end of `t`, which is another one.
+/// Orders the running thread after the end of `t`, which is another thread.
 pub(crate) unsafe fn join_thread(t: *mut Thread) {
     if DETECTS.get() {
         clocks(current()).join_thread(&clocks(t));
     }
 }
 
-/// Everything so far happened before everything that follows. Between iterations of an in-process loop, by `main`.
+/// Orders everything so far before everything that follows. Called by `main` between iterations of an in-process loop.
 pub(crate) unsafe fn settle(threads: u32) {
     let own = |number: ThreadId| ClockValue(*(*thread(number)).clock.add(number.index()));
     let of_main = own(ThreadId::MAIN);

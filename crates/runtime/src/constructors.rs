@@ -1,7 +1,7 @@
 //! Programs that do something before `main`: static constructors that create threads, or end the program.
 //!
-//! Executions begin just before `main`, so that constructors run once for all of them. Where that would leave out what is to be
-//! explored, the process becomes the same program once more, with executions that begin before all constructors.
+//! Executions begin just before `main`, so that constructors run once for all of them. If that would leave out something to
+//! explore, the process restarts the same program, with executions that begin before all constructors.
 
 use crate::world::copies;
 use crate::{Global, server, sys};
@@ -26,7 +26,7 @@ const EARLY: &CStr = c"RACEHUNTER_EARLY";
 /// Set by the controller.
 pub(crate) const SERVER: &CStr = c"RACEHUNTER_SERVER";
 
-/// Runs before all constructors, those of libraries too. Where executions begin here, each of them runs the constructors.
+/// Runs before all constructors, including those of libraries. If executions begin here, each of them runs the constructors.
 unsafe extern "C" fn before_constructors(_argc: i32, argv: *const *const c_char, environment: *const *const c_char) {
     copies::begin();
     crate::tsan::__tsan_init();
@@ -38,17 +38,18 @@ unsafe extern "C" fn before_constructors(_argc: i32, argv: *const *const c_char,
     }
 }
 
-/// Whether the process was started with a variable in its environment. The C library cannot tell before its own constructors.
+/// Returns whether the process was started with an environment variable. The C library does not know before its own
+/// constructors.
 pub(crate) unsafe fn has_variable(name: &CStr) -> bool {
     value_of(name).is_some()
 }
 
-/// Whether a string is one of those that the process was started with.
+/// Returns whether a string is one of those that the process was started with.
 pub(crate) unsafe fn has_string(text: *const u8) -> bool {
     variables().any(|variable| variable.cast() == text)
 }
 
-/// What a variable of the environment was set to.
+/// Returns the value of an environment variable.
 pub(crate) unsafe fn value_of(name: &CStr) -> Option<*const c_char> {
     let name = name.to_bytes();
     let named = |variable: &*const c_char| {
@@ -68,15 +69,16 @@ pub(crate) unsafe fn variables() -> impl Iterator<Item = *const c_char> {
 #[unsafe(link_section = ".preinit_array")]
 static BEFORE_CONSTRUCTORS: unsafe extern "C" fn(i32, *const *const c_char, *const *const c_char) = before_constructors;
 
-/// A static constructor creates a thread, changes a file, opens something, or ends the program. The server is to begin before
-/// that: this process becomes the same program once more, with executions that begin before all constructors.
+/// Called when a static constructor creates a thread, changes a file, opens something, or ends the program. The server has to
+/// begin before that: restarts the program with executions that begin before all constructors.
 pub(crate) unsafe fn before_main() {
     if !IS_READY.get() && !server::has_controller() {
         begin_before_main();
     }
 }
 
-/// Begins again, with executions that begin before all constructors. Returns if that was of no use before, or is not possible.
+/// Restarts the program with executions that begin before all constructors. Returns if that did not help before, or is not
+/// possible.
 pub(crate) unsafe fn begin_before_main() {
     const EXECVE: usize = 59;
     if has_variable(EARLY) || !has_variable(SERVER) {
@@ -89,17 +91,17 @@ pub(crate) unsafe fn begin_before_main() {
         *changed.add(count) = c"RACEHUNTER_EARLY=1".as_ptr();
         sys::call(EXECVE, c"/proc/self/exe".as_ptr() as usize, ARGUMENTS.get() as usize, changed as usize, 0);
     }
-    // It cannot: what constructors do is not under control then.
+    // It cannot be restarted, so constructors are not under control.
     IS_READY.set(true);
 }
 
-/// `main` is about to be called.
+/// Notes that `main` is about to be called.
 pub(crate) fn is_over() {
     IS_READY.set(true);
     IS_PAST.set(true);
 }
 
-/// Whether `main` was called.
+/// Returns whether `main` was called.
 pub(crate) fn is_past() -> bool {
     IS_PAST.get()
 }

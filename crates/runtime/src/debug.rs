@@ -1,19 +1,19 @@
-//! What a debugger uses.
+//! The interface for debuggers.
 //!
-//! Under `FLAG_DEBUG` every event passes here, just before it happens. The debugger has a breakpoint in each of the
-//! two functions below, and writes the number of the wanted event to `RH_STOP_AT`. The debugger itself then compares
-//! nothing, which would take a million times as long.
+//! Under `FLAG_DEBUG` every event passes here, just before it happens. The debugger has a breakpoint in each of the two
+//! functions below, and writes the number of the wanted event to `RH_STOP_AT`. The comparison is made here, because in
+//! the debugger it would take a million times as long.
 
 use crate::Global;
 use crate::thread::CURRENT;
 use racehunter_abi::EventNumber;
 
-/// The event to stop at, or the first one after it that can be stopped at.
+/// The event to stop at, or the first one after it at which stopping is possible.
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_STOP_AT: Global<u64> = Global::new(u64::MAX);
 
-/// The event `n` of the running thread is about to happen.
+/// Notes that event `n` of the running thread is about to happen.
 #[inline(always)]
 pub(crate) unsafe fn reached(n: EventNumber) -> EventNumber {
     if n.0 >= RH_STOP_AT.get() {
@@ -23,21 +23,21 @@ pub(crate) unsafe fn reached(n: EventNumber) -> EventNumber {
     n
 }
 
-/// The execution is about to end other than by itself.
+/// Notes that the execution is about to be ended.
 pub(crate) unsafe fn ends(outcome: u32) {
     if crate::schedule::flags() & racehunter_abi::control::FLAG_DEBUG != 0 {
         rh_debug_end(outcome, CURRENT.get().0);
     }
 }
 
-/// A breakpoint of the debugger: the event that it waits for.
+/// A breakpoint of the debugger at the wanted event.
 #[unsafe(no_mangle)]
 #[inline(never)]
 extern "C" fn rh_debug_stop(event: u64, thread: u32) {
     core::hint::black_box((event, thread));
 }
 
-/// A breakpoint of the debugger: the end.
+/// A breakpoint of the debugger at the end.
 #[unsafe(no_mangle)]
 #[inline(never)]
 extern "C" fn rh_debug_end(outcome: u32, thread: u32) {

@@ -1,21 +1,21 @@
-//! What is not under control and has to be looked for: foreign kernel threads, and uninstrumented code.
+//! Escapes that have to be looked for: foreign kernel threads, and uninstrumented code.
 //!
-//! What calls the runtime (`fork`, input from outside) is logged where it happens; [`crate::reach`] handles
-//! uninstrumented code that the program calls.
+//! Calls into the runtime (`fork`, input from outside) are logged where they happen; [`crate::reach`] handles uninstrumented
+//! code that the program calls.
 
 use crate::thread::{COUNT, CURRENT, LIVE, State, Thread, thread, threads};
 use crate::{Global, afterlife, fiber, kernel, log, outcome, schedule, scopes, server, sys};
 use racehunter_abi::{Escape, ThreadId};
 use racehunter_machine::memory;
 
-/// Bit per [`Escape`] that was logged already: each is logged once in an execution.
+/// One bit per [`Escape`] already logged: each is logged once per execution.
 #[unsafe(link_section = ".data.racehunter")]
 static LOGGED: Global<u64> = Global::new(0);
-/// The thread + 1 that was the first to open or close a descriptor beside others.
+/// The thread + 1 that was the first to open or close a descriptor while there were others.
 #[unsafe(link_section = ".data.racehunter")]
 static OPENS_FILES: Global<u32> = Global::new(0);
 
-/// The execution did something whose result here is one of several permitted ones: a claim assumes that result.
+/// Logs that the result of an operation here is one of several permitted ones: a claim assumes that result.
 unsafe fn assume(what: Escape) {
     let bit = 1 << what as u64;
     if LOGGED.get() & bit == 0 {
@@ -24,23 +24,23 @@ unsafe fn assume(what: Escape) {
     }
 }
 
-/// A weak compare-exchange is about to be made. The language allows it to fail spuriously; here it does not.
+/// Notes a weak compare-exchange. The language allows it to fail spuriously; here it does not.
 pub(crate) unsafe fn weak_exchange() {
     if LIVE.get() > 1 {
         assume(Escape::WeakExchange);
     }
 }
 
-/// A race was left out, or accesses are not checked: an annotation of the program asks for that, or they are on one of the
-/// standard streams of C++.
+/// Notes that a race was left out, or accesses are not checked: an annotation of the program asks for that, or they are on one
+/// of the standard streams of C++.
 pub(crate) unsafe fn excused() {
     if LIVE.get() > 1 {
         assume(Escape::Excused);
     }
 }
 
-/// Memory is given back to the allocator. Where it would come back at once without the quarantine, others might meet it
-/// again at the same address; a claim rests on that.
+/// Notes a freed block. Without the quarantine, the allocator could reuse its address at once; a claim assumes that this does
+/// not matter.
 #[inline]
 pub(crate) unsafe fn freed() {
     if LIVE.get() > 1 {
@@ -48,53 +48,53 @@ pub(crate) unsafe fn freed() {
     }
 }
 
-/// A freed block leaves the quarantine: whether it is used or freed once more is not noticed from here on.
+/// Notes that a freed block leaves the quarantine: later uses or frees of it are not noticed.
 pub(crate) unsafe fn let_go() {
     if schedule::running() && COUNT.get() > 1 {
         assume(Escape::LetGo);
     }
 }
 
-/// A wait on a condition variable has a deadline. POSIX lets it end without reason too, before that.
+/// Notes a timed wait on a condition variable. POSIX also lets it end spuriously before its deadline.
 pub(crate) unsafe fn timed_wait() {
     assume(Escape::TimedWait);
 }
 
-/// The execution was one iteration of a loop in a process that goes on.
+/// Notes that the execution was one iteration of a loop in a process that continues.
 pub(crate) unsafe fn is_iteration() {
     assume(Escape::Iteration);
 }
 
-/// A thread has a smaller stack than others, which here it has not.
+/// Notes a thread with a smaller stack than usual, which here has more room.
 pub(crate) unsafe fn small_stack() {
     assume(Escape::SmallStack);
 }
 
-/// A thread gets a stack from the program, which can do other things with the memory.
+/// Notes a thread on a stack of the program, which can use the memory for other things.
 pub(crate) unsafe fn own_stack() {
     assume(Escape::OwnStack);
 }
 
-/// A large block may have been resized where it is.
+/// Notes that a large block may have been resized in place.
 pub(crate) unsafe fn stays() {
     if LIVE.get() > 1 {
         assume(Escape::Stays);
     }
 }
 
-/// A thread takes a reader-writer lock for reading that it has for reading already. POSIX lets it wait for a writer that waits
-/// for it.
+/// Notes that a thread takes a reader-writer lock for reading that it already holds for reading. POSIX lets it wait for a writer
+/// that waits for it.
 pub(crate) unsafe fn reads_again() {
     assume(Escape::ReadsAgain);
 }
 
-/// A thread waits on a futex in such a way that the schedule does not let it go for no reason, as the kernel may.
+/// Notes a futex wait that here does not end spuriously, as the kernel allows.
 pub(crate) unsafe fn futex_wait() {
     assume(Escape::FutexWait);
 }
 
-/// A descriptor was made or closed. Which numbers are free then depends on what other threads have open, and their calls are not
-/// ordered by the schedule for the sake of that.
+/// Notes that a descriptor was opened or closed. Which numbers are free depends on what other threads have open, and the
+/// schedule does not order their calls for that.
 pub(crate) unsafe fn renumbered() {
     if COUNT.get() <= 1 {
         return;
@@ -107,8 +107,8 @@ pub(crate) unsafe fn renumbered() {
     }
 }
 
-/// A thread is created. The C library would give it the handle, the stack and the thread-local variables of an ended
-/// one; here each thread has its own.
+/// Notes a created thread. The C library would give it the handle, the stack and the thread-local variables of an ended one;
+/// here each thread has its own.
 pub(crate) unsafe fn created() {
     let is_over = |number: ThreadId| {
         let t = thread(number);
@@ -127,8 +127,8 @@ unsafe extern "C" {
 #[unsafe(link_section = ".data.racehunter")]
 static HAS_RETURNED: Global<bool> = Global::new(false);
 
-/// The running thread is about to access memory. On the stack of another thread, everything below where that thread
-/// has left the program belongs to functions that have returned, and what is above may belong to blocks that have ended.
+/// Checks a memory access of the running thread. On the stack of another thread, everything below the point where that thread
+/// left the program belongs to functions that have returned, and memory above may belong to blocks that have ended.
 pub(crate) unsafe fn touches(address: usize, code: usize) {
     if COUNT.get() < 2 || HAS_RETURNED.get() || address < &raw const _end as usize {
         return;
@@ -145,14 +145,14 @@ pub(crate) unsafe fn touches(address: usize, code: usize) {
     let t = thread(owner);
     (*t).used_by_others = memory::extended((*t).used_by_others, address, address + 1);
     let left = !(*t).foreign_stack && !matches!((*t).state, State::Done | State::Free) && fiber::was_left(t);
-    // Between where it was left and its last frame in the program there are only frames of the runtime and of libraries.
+    // Between there and its last frame in the program there are only frames of the runtime and of libraries.
     let has_returned = || address < (*t).rsp || outcome::left_program_at(t).is_some_and(|at| address < at);
     if left && (has_returned() || scopes::has_ended(t, address)) {
         used_too_late(code);
     }
 }
 
-/// A thread uses a local variable of another one after the end of its life, or without being ordered before that.
+/// Notes that a thread uses a local variable of another one after its lifetime, or without being ordered before its end.
 pub(crate) unsafe fn used_too_late(code: usize) {
     if !HAS_RETURNED.get() {
         HAS_RETURNED.set(true);
@@ -160,12 +160,12 @@ pub(crate) unsafe fn used_too_late(code: usize) {
     }
 }
 
-/// The program reads a clock.
+/// Notes that the program reads a clock.
 pub(crate) unsafe fn looked_at_clock() {
     assume(Escape::Clock);
 }
 
-/// The execution is about to end.
+/// Looks for escapes at the end of the execution.
 pub(crate) unsafe fn look() {
     let cut_short = |&number: &ThreadId| {
         let t = thread(number);
@@ -177,11 +177,11 @@ pub(crate) unsafe fn look() {
     }
 }
 
-/// A thread that has run is about to end, or will not continue: did it run only uninstrumented code?
+/// Checks whether a thread that is about to end, or will not continue, ran only uninstrumented code.
 ///
-/// An instrumented function that accesses memory or calls another one leaves a frame. A thread without any has run
-/// functions of other code, or instrumented ones that do nothing. Code of libraries does something, because otherwise
-/// no thread would be started for it. For code of the executable itself, a call of the runtime decides.
+/// An instrumented function that accesses memory or calls another one leaves a frame. A thread without any has run functions of
+/// other code, or instrumented ones that do nothing. Code of libraries does something, because otherwise no thread would be
+/// started for it. For code of the executable itself, a call of the runtime decides.
 pub(crate) unsafe fn look_at(t: *mut Thread) {
     let did_something = (*t).code != 0 || !outcome::in_executable((*t).start);
     if did_something && (*(*t).stack).code == 0 {
@@ -189,7 +189,7 @@ pub(crate) unsafe fn look_at(t: *mut Thread) {
     }
 }
 
-/// Whether there are kernel threads that the runtime does not know of.
+/// Returns whether there are kernel threads unknown to the runtime.
 unsafe fn kernel_threads_of_others() -> bool {
     const STAT: usize = 4;
     const NANOSLEEP: usize = 35;

@@ -1,6 +1,6 @@
-//! The fast paths of plain accesses, which are assembly because they may use hardly any register (see [`crate::hooks`]):
-//! count the event, and note it in the shadow if only the running thread has touched the memory so far. Everything else
-//! continues in Rust, from the beginning: what a fast path has noted before it gives up, it has noted correctly.
+//! The fast paths of plain accesses, in assembly because they may use hardly any register (see [`crate::hooks`]): count the
+//! event, and note it in the shadow if only the running thread has touched the memory so far. Everything else continues in
+//! Rust, from the start: what a fast path noted before it gave up is correct.
 
 use crate::clock::{RH_DETECT, RH_EPOCH, RH_FAMILY};
 use crate::modules::RH_SITES;
@@ -94,8 +94,8 @@ macro_rules! slot {
     };
 }
 
-// An access to a whole number of cells, which has all bytes of them. What the thread has done before in the same epoch is
-// recognised, `$known`, with one more register than the caller provides.
+// An access to a whole number of cells, with all their bytes. `$known` recognises a repeated access of the thread in the same
+// epoch, with one more register than the caller provides.
 macro_rules! whole {
     ($known:expr) => {
         concat!(
@@ -115,7 +115,7 @@ macro_rules! whole {
     };
 }
 
-// Returns if the slot in r11 is of this thread, in this epoch, and for all bytes.
+// Returns if the slot in r11 belongs to this thread, in this epoch, with all bytes.
 macro_rules! is_known {
     () => {
         "xor r11, [rip + {epoch}]
@@ -137,7 +137,7 @@ macro_rules! write_known {
     };
 }
 
-// Two cells. Memory that is only ever accessed in this way has the same content in both, and one comparison is enough.
+// Two cells. Memory that is only accessed in this way has the same content in both, so one comparison is enough.
 macro_rules! read_two_known {
     () => {
         concat!(
@@ -191,7 +191,7 @@ macro_rules! part {
     };
 }
 
-// The code address of the site is noted the first time, by the slow path.
+// The slow path notes the code address of the site the first time.
 macro_rules! note_code {
     () => {
         "test byte ptr [rsi], 0x40
@@ -199,7 +199,7 @@ macro_rules! note_code {
     };
 }
 
-// Goes on only when the access in the slot is this thread's own or, by creation and joining of threads alone, before
+// Continues only if the access in the slot is this thread's own or, by creation and joining of threads alone, precedes
 // everything that it does: see the family clock in `clock`. Uses rcx and rdx.
 macro_rules! known_past {
     ($slot:expr) => {
@@ -220,7 +220,7 @@ macro_rules! known_past {
     };
 }
 
-// A list needs a closer look. Uses rcx.
+// Continues only if the slot is not a list. Uses rcx.
 macro_rules! no_list {
     ($slot:expr) => {
         concat!(
@@ -296,7 +296,7 @@ macro_rules! are_alike {
     };
 }
 
-// Goes on only when the bytes in the slot are all among those of this access. Uses rcx and rdx.
+// Continues only if the bytes in the slot are all among those of this access. Uses rcx and rdx.
 macro_rules! covered {
     ($slot:expr) => {
         concat!(
@@ -312,7 +312,7 @@ macro_rules! covered {
     };
 }
 
-// Part of a cell with slots for each byte: makes r11 the address of the first of its write slots. Uses rcx and rdx.
+// Part of a cell with slots for each byte: sets r11 to the address of the first of its write slots. Uses rcx and rdx.
 macro_rules! to_bytes {
     () => {
         "mov rcx, [r11 + 8]

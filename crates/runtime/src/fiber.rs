@@ -149,7 +149,7 @@ unsafe extern "C" {
     fn rh_start_returns();
 }
 
-/// Where the start routine of a thread returns to.
+/// Returns the address to which the start routine of a thread returns.
 pub(crate) fn start_returns_to() -> usize {
     rh_start_returns as *const () as usize
 }
@@ -166,7 +166,7 @@ pub(crate) fn fs_base() -> usize {
     base
 }
 
-/// Looks up what the processor and kernel offer, and makes the main thread a fiber.
+/// Detects what the processor and kernel support, and makes the main thread a fiber.
 pub(crate) unsafe fn init(auxiliary_hwcap2: usize) {
     const HWCAP2_FSGSBASE: usize = 2;
     FSGSBASE.set(u8::from(auxiliary_hwcap2 & HWCAP2_FSGSBASE != 0));
@@ -174,7 +174,7 @@ pub(crate) unsafe fn init(auxiliary_hwcap2: usize) {
     (*thread(ThreadId::MAIN)).handle = fs_base();
 }
 
-/// Goes on with thread `to`. Returns when something switches back.
+/// Continues with thread `to`. Returns when something switches back.
 pub(crate) unsafe fn switch_to(to: ThreadId) {
     let from = thread(CURRENT.get());
     let next = thread(to);
@@ -199,7 +199,7 @@ unsafe extern "C" fn begin(t: *mut Thread) {
         float::set_exceptions((*t).exceptions);
     }
     sync::keys::arm(t);
-    // It may have been sent a signal before it had its first turn.
+    // It may have been sent a signal before its first turn.
     signals::deliver();
 }
 
@@ -219,7 +219,7 @@ pub(crate) unsafe fn harvest(t: *mut Thread, attributes: *const u8) -> i32 {
     }
     let parked = &raw mut (*t).fiber;
     (*parked).rsp = (*t).rsp;
-    // Up to and including the trampoline's saved register and return address; what is above belongs to the C library.
+    // Up to and including the trampoline's saved register and return address; the rest belongs to the C library.
     (*parked).len = ((*t).result - (*t).rsp) / 8 + 2;
     assert!((*parked).len <= PARKED_WORDS);
     core::ptr::copy_nonoverlapping((*t).rsp as *const usize, &raw mut (*parked).words as *mut usize, (*parked).len);
@@ -235,11 +235,11 @@ pub(crate) unsafe fn inherit(t: *mut Thread) {
     }
 }
 
-/// Bytes of the stack that a thread with these attributes gets, with what the C library keeps there.
+/// Returns the stack size of a thread with these attributes, including what the C library keeps there.
 unsafe fn stack_size(attributes: *const u8) -> usize {
     const PRLIMIT: usize = 302;
     const STACK: usize = 3;
-    /// Where there is no limit.
+    /// If there is no limit.
     const USUAL: u64 = 2 << 20;
     let mut size = 0;
     if !attributes.is_null() && pthread_attr_getstacksize(attributes, &mut size) == 0 {
@@ -262,19 +262,19 @@ pub(crate) unsafe fn rewind(t: *mut Thread) {
     sync::keys::reset_storage((*t).fs);
 }
 
-/// Whether a thread that is not running has ever had a turn.
+/// Returns whether a thread that is not running has ever had a turn.
 pub(crate) unsafe fn was_left(t: *const Thread) -> bool {
     (*t).rsp != (*t).fiber.rsp
 }
 
-/// Creating a thread runs code of the program, which has its own allocator.
+/// Whether creating a thread runs code of the program, which has its own allocator.
 #[unsafe(link_section = ".data.racehunter")]
 static RUNS_PROGRAM: Global<bool> = Global::new(false);
 
 /// Harvests threads 1 to `count` ahead of time, so that creating them later costs next to nothing. Their numbers are
-/// those that the first threads of an execution get. Where that would take events out of executions, it is not done.
+/// those of the first threads of an execution. Does nothing if that would take events out of executions.
 pub(crate) unsafe fn fill_pool(count: u32) -> bool {
-    // Those that static constructors have made are in use.
+    // Threads of static constructors are already in use.
     for number in (COUNT.get()..=count).map(ThreadId) {
         let t = thread(number);
         if !(*t).from_pool && !RUNS_PROGRAM.get() {

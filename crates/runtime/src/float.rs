@@ -1,14 +1,14 @@
-//! The floating-point environment, which every thread has to itself.
+//! The floating-point environment, of which every thread has its own.
 //!
-//! The switch itself saves and restores rounding modes and masks, and the exceptions that SSE has raised. It only
-//! reads the exceptions that x87 instructions have raised: few programs use them, and setting them is slow.
+//! The context switch itself saves and restores rounding modes and masks, and the exceptions raised by SSE. It only
+//! reads the exceptions raised by x87 instructions: few programs use them, and setting them is slow.
 
 use core::arch::asm;
 
-/// The bits of the status word that say what was raised.
+/// The bits of the status word for raised exceptions.
 const RAISED: u16 = 0xff;
 
-/// What x87 instructions of the running thread have raised.
+/// Returns the exceptions raised by x87 instructions of the running thread.
 #[inline]
 pub(crate) fn exceptions() -> u16 {
     let status: u16;
@@ -29,7 +29,7 @@ pub(crate) fn set_exceptions(raised: u16) {
 fn replace_exceptions(raised: u16) {
     const STATUS: usize = 2;
     let mut environment = [0_u16; 14];
-    // SAFETY: 28 bytes are what the instruction stores, and what is loaded differs in the exceptions alone.
+    // SAFETY: the instruction stores 28 bytes, and the loaded state differs only in the exceptions.
     unsafe {
         asm!("fnstenv [{}]", in(reg) environment.as_mut_ptr(), options(nostack));
         environment[STATUS] = environment[STATUS] & !RAISED | raised;
@@ -37,7 +37,7 @@ fn replace_exceptions(raised: u16) {
     }
 }
 
-/// MXCSR, and the control word of x87: rounding, precision, and what is masked.
+/// Returns MXCSR and the x87 control word: rounding, precision, and masks.
 pub(crate) fn modes() -> [u32; 2] {
     let mut modes = [0_u32; 2];
     // SAFETY: both instructions store a register, of four and of two bytes.

@@ -1,10 +1,10 @@
 //! Watchpoints: a thread is held just before an access until another one is about to make a conflicting one.
 //!
-//! The plan describes up to two accesses ([`Hold`]), or has some drawn at random. The first thread that reaches one
+//! The plan describes up to two accesses ([`Hold`]), or has some sampled at random. The first thread that reaches one
 //! of them waits there, and others run. When another thread is about to make a conflicting access to the same memory,
-//! both stand before their accesses: that is a race, whatever the program does to synchronise. A thread that waits in
-//! vain continues when no other thread can run, or when the others have had as many events as the plan says: they may
-//! wait for it for ever.
+//! both threads are at their accesses: that is a race, whatever the program does to synchronise. A held thread without
+//! a partner continues when no other thread can run, or when the others have performed as many events as the plan says:
+//! they may be waiting for it.
 
 use crate::hooks::SITE_WATCHED;
 use crate::schedule::{self, decide_and_switch, now};
@@ -33,9 +33,9 @@ impl Access {
 }
 
 struct Watch {
-    /// Whether the plan describes accesses at all; in [`ACTIVE`] too.
+    /// Whether the plan describes accesses at all; also in [`ACTIVE`].
     holds: [Hold; 2],
-    /// Events for which a thread is held, at most.
+    /// Maximum number of events for which a thread is held.
     patience: u64,
     sampler: Sampler,
     held: Option<Access>,
@@ -53,7 +53,7 @@ static WATCH: Global<Watch> = Global::new(Watch {
     since: EventNumber::START,
 });
 
-/// Takes what the plan describes.
+/// Takes the holds of the plan.
 pub(crate) unsafe fn begin() {
     let slot = server::slot();
     let (holds, sampler) = ((*slot).holds, Sampler::new((*slot).seed, (*slot).sample));
@@ -61,7 +61,7 @@ pub(crate) unsafe fn begin() {
     ACTIVE.set(active);
     if active {
         *WATCH.ptr() = Watch { holds, patience: (*slot).patience, sampler, held: None, since: EventNumber::START };
-        // A conflicting access need not be at a place that is known to be shared.
+        // A conflicting access may be at a place that is not known to be shared.
         modules::flag_all(SITE_WATCHED);
         for number in threads() {
             (*thread(number)).described = [0; 2];
@@ -74,7 +74,7 @@ pub(crate) fn is_active() -> bool {
     ACTIVE.get()
 }
 
-/// The running thread is about to make an access; only those at points are drawn.
+/// Handles an access that the running thread is about to make; only accesses at points are sampled.
 #[cold]
 pub(crate) unsafe fn before(address: usize, size: usize, kind: Kind, site: u32, code: usize, is_point: bool) {
     if annotations::is_excused(address) {
@@ -87,10 +87,10 @@ pub(crate) unsafe fn before(address: usize, size: usize, kind: Kind, site: u32, 
     {
         tell(&held, &access);
         release();
-        // The two accesses come one after the other, with nothing between them that could hide the first: an
-        // execution that repeats the switches shows the race too.
+        // The two accesses come directly one after the other, so nothing can hide the first: an execution that repeats
+        // the switches shows the race too.
         schedule::goes_after_next(held.thread);
-        // The pair has met: nothing more is to be provoked, unless further accesses are drawn.
+        // The pair has met: nothing more is provoked, unless further accesses are sampled.
         ACTIVE.set((*watch).sampler.is_active());
         return;
     }
@@ -113,12 +113,12 @@ unsafe fn hold(t: *mut Thread, address: usize) {
     decide_and_switch(n, false, Cause::Blocked);
     (*t).pending = Wait::Nothing;
     if (*WATCH.ptr()).held.is_some_and(|held| held.thread == (*t).number) {
-        // A signal handler was to run; the access comes now.
+        // A signal handler has to run; the access comes now.
         (*WATCH.ptr()).held = None;
     }
 }
 
-/// No other thread can run, or only by letting time pass: the held thread continues, if there is one. It waits
+/// Returns the held thread, if there is one, because no other thread can run, or only by letting time pass. It waits
 /// through sleeps and time-outs, but not for ever.
 pub(crate) unsafe fn give_up(time_can_pass: bool) -> Option<ThreadId> {
     let watch = WATCH.ptr();
@@ -127,7 +127,7 @@ pub(crate) unsafe fn give_up(time_can_pass: bool) -> Option<ThreadId> {
     Some(held.thread)
 }
 
-/// The event before which the held thread continues, if there is one.
+/// Returns the event before which the held thread continues, if there is one.
 pub(crate) unsafe fn until() -> EventNumber {
     let watch = WATCH.ptr();
     if !is_holding() {
@@ -136,15 +136,15 @@ pub(crate) unsafe fn until() -> EventNumber {
     EventNumber((*watch).since.0.saturating_add((*watch).patience).saturating_add(1))
 }
 
-/// The others have used up their events: the held thread continues before event `n`.
+/// Returns the held thread if it continues before event `n`, because the others have used up their events.
 pub(crate) unsafe fn expires(n: EventNumber) -> Option<ThreadId> {
     let held = (*WATCH.ptr()).held.filter(|_| is_active() && n >= until())?;
     release();
     Some(held.thread)
 }
 
-/// The running thread is blocked or busy where nothing is counted, perhaps because of something that the held thread
-/// has: the held thread continues. Returns whether there was one.
+/// Lets the held thread continue, because the running thread is blocked or busy where nothing is counted, perhaps
+/// because of something that the held thread holds. Returns whether there was one.
 pub(crate) unsafe fn abandon() -> bool {
     let is_holding = is_holding();
     if is_holding {
@@ -153,12 +153,12 @@ pub(crate) unsafe fn abandon() -> bool {
     is_holding
 }
 
-/// Whether a thread is held.
+/// Returns whether a thread is held.
 pub(crate) unsafe fn is_holding() -> bool {
     is_active() && (*WATCH.ptr()).held.is_some()
 }
 
-/// The plan chooses this thread. If it is held here, it also waited in vain in the execution that the plan repeats.
+/// Releases a thread that the plan chooses. If it is held here, it had no partner in the repeated execution either.
 pub(crate) unsafe fn let_go(number: ThreadId) -> bool {
     let is_held = is_active() && (*WATCH.ptr()).held.is_some_and(|held| held.thread == number);
     if is_held {
@@ -184,7 +184,7 @@ fn conflict(a: &Access, b: &Access) -> bool {
         && overlap(a.block(), b.block())
 }
 
-/// Both accesses are about to happen.
+/// Logs two accesses that are about to happen as a race.
 unsafe fn tell(first: &Access, second: &Access) {
     for (access, kind) in [(first, Kind::RaceFirst), (second, Kind::RaceSecond)] {
         let t = thread(access.thread);
@@ -201,13 +201,13 @@ unsafe fn tell(first: &Access, second: &Access) {
             ..Record::default()
         });
     }
-    // Only when both are there: they are read as a pair.
+    // Only after both, because they are read as a pair.
     for access in [first, second].into_iter().filter(|access| access.site != 0) {
         reports::shared(access.address, access.site as usize - 1);
     }
 }
 
-/// Whether the plan describes this access. Each thread counts its own.
+/// Returns whether the plan describes this access. Each thread counts its own.
 unsafe fn described(access: &Access) -> bool {
     let watch = WATCH.ptr();
     let code = log::relative(access.code);
@@ -223,7 +223,7 @@ unsafe fn described(access: &Access) -> bool {
     found
 }
 
-/// Whether the running thread's innermost callers are these.
+/// Returns whether the running thread has these innermost callers.
 unsafe fn called_from(hold: &Hold) -> bool {
     if hold.depth == 0 {
         return true;

@@ -1,4 +1,4 @@
-//! The way in from instrumented code.
+//! The entry points of instrumented code.
 //!
 //! Hooks are called before the access or operation that they announce, with LLVM's `preserve_most` convention: the
 //! caller expects every general register but r11 to survive, so a hook costs it no spills. The fast paths of plain
@@ -16,10 +16,10 @@ use racehunter_abi::{EventNumber, Kind, Record};
 /// Bit of a site's flag byte, in this process only: every access is checked, for watched memory and for held threads.
 pub(crate) const SITE_WATCHED: u8 = 2;
 
-/// Bits of a site's flag byte that ask for a closer look: the fast paths do not apply.
+/// Bits of a site's flag byte for which the fast paths do not apply.
 pub(crate) const SITE_LOOK: u8 = 0x1f;
 
-/// Non-zero when branches, calls and function entries are recorded too.
+/// Non-zero if branches, calls and function entries are recorded too.
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static __rh_tracing: Global<u8> = Global::new(0);
@@ -95,12 +95,12 @@ const fn kind_of(info: u32) -> Kind {
     if info >> 8 == 2 { Kind::Write } else { Kind::Read }
 }
 
-/// A plain access whose site has a flag.
+/// Handles a plain access whose site has a flag.
 unsafe extern "C" fn access_at_site(address: usize, site: *mut u8, info: u32, code: usize, frame: usize) {
     announced(address, (info & 0xff) as usize, site, kind_of(info), code, frame);
 }
 
-/// A plain access that is counted already, but needs a decision or a closer look.
+/// Handles a plain access that is already counted, but needs a decision or a check.
 unsafe extern "C" fn access_counted(address: usize, site: *mut u8, info: u32, code: usize) {
     if RH_BUDGET.get() == 0 {
         pause(address, (info & 0xff) as usize, site, kind_of(info), code);
@@ -108,7 +108,7 @@ unsafe extern "C" fn access_counted(address: usize, site: *mut u8, info: u32, co
     shadow::check(address, (info & 0xff) as usize, Access { kind: kind_of(info), code, site });
 }
 
-/// A plain access of a function that has a frame pointer.
+/// Handles a plain access of a function that has a frame pointer.
 #[inline(always)]
 pub(crate) unsafe fn announced(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize, frame: usize) {
     if free::is_on() {
@@ -117,13 +117,13 @@ pub(crate) unsafe fn announced(address: usize, size: usize, site: *mut u8, kind:
     access(address, size, site, kind, code);
 }
 
-/// Any plain access: counts it, decides if it is a point, logs, checks.
+/// Handles any plain access: counts it, decides if it is a point, logs, checks.
 pub(crate) unsafe fn access(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize) {
     approach(address, size, site, kind, code);
     shadow::check(address, size, Access { kind, code, site });
 }
 
-/// The same without the check: only afterwards is it known what the running thread does to the memory.
+/// The same without the check: what the running thread does to the memory is known only afterwards.
 pub(crate) unsafe fn approach(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize) {
     values::settle();
     let flags = if site.is_null() { SITE_POINT } else { *site };
@@ -146,12 +146,12 @@ pub(crate) unsafe fn approach(address: usize, size: usize, site: *mut u8, kind: 
     }
 }
 
-/// An access that is not a point, and is already counted, has used up the budget.
+/// Handles an access that is not a point, is already counted, and has used up the budget.
 unsafe fn pause(address: usize, size: usize, site: *const u8, kind: Kind, code: usize) {
     let was_hushed = server::is_hushed();
     spin::looks(address, size, code);
     let n = attention(code);
-    // Accesses may have become points while others ran: then this one is made among points.
+    // Accesses may have become points while others ran: then this one is announced as one.
     if was_hushed && !server::is_hushed() && !site.is_null() && *site & SITE_POINT != 0 {
         log_access(n, address, size, site, kind, annotations::mark(address), code);
     }
@@ -191,8 +191,8 @@ pub(crate) unsafe fn log_access(
     }
 }
 
-/// A function with a model has just written to its caller's memory, at `code`. The detector records it; it is part of
-/// the function's event, not a separate one.
+/// Records that a function with a model has just written to its caller's memory, at `code`. The write is part of the
+/// function's event, not a separate one.
 pub(crate) unsafe fn wrote(address: usize, size: usize, code: usize) {
     // Libraries order their accesses in ways that are not seen.
     if memory::in_program(code) || modules::has_code(code) {
@@ -209,7 +209,7 @@ unsafe extern "C" fn has_written(address: usize, size: usize, code: usize) {
     happened(address, size, tsan::site_of(code), kind, code);
 }
 
-/// Something has happened to memory as part of an event that was announced before.
+/// Records an access to memory that is part of an event announced before.
 pub(crate) unsafe fn happened(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize) {
     if server::watches(address, size) {
         log_access(schedule::now(), address, size, site, kind, 0, code);
@@ -229,13 +229,13 @@ unsafe extern "C" fn write_range(address: usize, len: usize, site: *mut u8, code
     }
 }
 
-/// Setting a vtable pointer to what it is already, as destructors of base classes do, is not a write.
+/// Setting a vtable pointer to its current value, as destructors of base classes do, is not a write.
 unsafe extern "C" fn vptr_update(address: usize, site: *mut u8, new: usize, code: usize, frame: usize) {
     let kind = if *(address as *const usize) == new { Kind::Read } else { Kind::Write };
     announced(address, 8, site, kind, code, frame);
 }
 
-/// The iterations of a loop without accesses have used up the budget.
+/// Handles a loop without accesses whose iterations have used up the budget.
 unsafe extern "C" fn round(code: usize) {
     schedule::passed_round();
     spin::goes_round();
@@ -264,7 +264,7 @@ unsafe extern "C" fn left(site: *mut u8, _code: usize) {
     passed(Kind::Left, site, 0, 0);
 }
 
-/// The running thread has reached a place in the code that is not an event.
+/// Notes that the running thread has reached a place in the code that is not an event.
 unsafe fn passed(kind: Kind, site: *mut u8, object: u64, detail: u8) {
     let (index, thread) = (schedule::now(), CURRENT.get());
     log::put(Record { index, object, thread, site: site_number(site), kind, detail, ..Record::default() });

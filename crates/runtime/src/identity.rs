@@ -1,8 +1,8 @@
 //! Numbers that the program gives its threads (`racehunter.h`).
 //!
-//! By default a thread is identified by its place in the family tree, which no schedule changes as long as every
-//! thread creates its children in the same order. A program that hands work to any free thread of a pool knows
-//! better.
+//! By default a thread is identified by its place in the family tree, which no schedule changes as long as every thread
+//! creates its children in the same order. A program that hands work to any free thread of a pool can number its
+//! threads instead.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 
@@ -10,7 +10,7 @@ use crate::thread::{CURRENT, current};
 use crate::{log, schedule};
 use racehunter_abi::{Kind, Record, path_of_id};
 
-/// The running thread is the one with this number, in any execution.
+/// Identifies the running thread by this number, in any execution.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn racehunter_thread_id(id: u64) {
     if !schedule::running() {
@@ -18,7 +18,7 @@ unsafe extern "C" fn racehunter_thread_id(id: u64) {
     }
     let path = path_of_id(id);
     let (index, thread) = (schedule::now(), CURRENT.get());
-    // SAFETY: the running thread has an entry, and it alone enters the runtime.
+    // SAFETY: the running thread has an entry, and only this thread enters the runtime.
     unsafe {
         (*current()).path = path;
         log::put(Record { index, object: path, thread, kind: Kind::Numbered, ..Record::default() });

@@ -23,7 +23,7 @@ static STAGE: Global<Stage> = Global::new(Stage::Outside);
 #[unsafe(link_section = ".data.racehunter")]
 static MARK: Global<usize> = Global::new(0);
 
-/// Makes everything as if no thread but `main` had ever existed.
+/// Resets everything as if no thread but `main` had ever existed.
 unsafe fn reset() {
     if MARK.get() != 0 {
         let threads = COUNT.get();
@@ -56,8 +56,8 @@ unsafe extern "C" fn racehunter_on_start() {
         (*server::header()).loops = 1;
         schedule::end();
         STAGE.set(Stage::Preparing((*server::header()).preparatory));
-        // What the program synchronised on before the loop stays as it is: objects are recreated in every iteration,
-        // and nothing can be held here.
+        // Synchronisation before the loop stays valid: objects are recreated in every iteration, and no lock can be
+        // held here.
         sync::objects::reset();
     }
     reset();
@@ -71,7 +71,7 @@ unsafe extern "C" fn racehunter_on_start() {
     }
 }
 
-/// The body of the loop has ended. Returns whether it is to run again.
+/// Ends the body of the loop. Returns whether to run it again.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn racehunter_on_restart() -> i32 {
     match STAGE.get() {
@@ -95,10 +95,9 @@ unsafe extern "C" fn racehunter_on_restart() -> i32 {
     }
 }
 
-/// Threads that were not joined run to their end.
+/// Lets threads that were not joined run to their end.
 unsafe fn drain() {
-    // A plan that has more switches for this execution, which has ended, does not fit it: no thread would ever be
-    // chosen.
+    // A plan with further switches for this execution, which has ended, does not fit: no thread would ever be chosen.
     const MOST: u32 = 10_000;
     let (mut left, mut seen) = (MOST, schedule::switches());
     while ready_count() > 1 {

@@ -1,14 +1,14 @@
 //! Threads as kernel threads: each thread of the program has its own, and all but one of them wait.
 //!
-//! A thread still starts as a fiber ([`crate::fiber`]): a context that can be resumed. At its first turn a kernel
-//! thread is made that resumes that context, with the thread's own stack and fs base. From then on a switch is a
-//! *hand-over*: save the own context, wake the next kernel thread, wait until the turn comes back.
+//! A thread still starts as a fiber ([`crate::fiber`]): a context that can be resumed. At its first turn a kernel thread
+//! is created that resumes that context, with the thread's own stack and fs base. From then on a switch is a *hand-over*:
+//! save the own context, wake the next kernel thread, wait until the turn comes back.
 //!
-//! A kernel thread that waits uses registers alone. Its stack belongs to the saved context, which
-//! [`crate::fiber::rewind`] may replace meanwhile.
+//! A waiting kernel thread uses only registers. Its stack belongs to the saved context, which [`crate::fiber::rewind`] may
+//! replace meanwhile.
 //!
-//! A forked process has only one kernel thread. It has the contexts of the others in its memory, so they get new
-//! kernel threads when their turn comes: pools, snapshots and threads of static constructors work as with fibers.
+//! A forked process has only one kernel thread. It has the contexts of the others in its memory, so they get new kernel
+//! threads when their turn comes: pools, snapshots and threads of static constructors work as with fibers.
 
 use crate::thread::{Thread, current};
 use crate::{Global, fiber, outcome, sys};
@@ -19,13 +19,13 @@ use racehunter_abi::control::OUTCOME_TOO_MANY_THREADS;
 /// The kernel thread of a thread.
 #[repr(C)]
 pub(crate) struct Beneath {
-    /// A futex: 1 when it is this thread's turn.
+    /// A futex: 1 if it is this thread's turn.
     turn: u32,
     /// Its number in the kernel.
     tid: u32,
-    /// The process in which it was made, as a number of [`PROCESS`].
+    /// The process in which it was created, as a number of [`PROCESS`].
     process: u32,
-    /// `stack_t`: where its handlers of fatal signals run.
+    /// `stack_t`: the stack of its handlers of fatal signals.
     alternate: [usize; 3],
 }
 
@@ -33,10 +33,10 @@ pub(crate) struct Beneath {
 /// one do not exist in this one.
 #[unsafe(link_section = ".data.racehunter")]
 static PROCESS: Global<u32> = Global::new(0);
-/// Kernel threads of this process.
+/// Number of kernel threads of this process.
 #[unsafe(link_section = ".data.racehunter")]
 static MADE: Global<u32> = Global::new(1);
-/// Where the C library keeps the kernel's number of a thread, from its fs base; 0 when that is not known.
+/// The offset from the fs base at which the C library keeps the kernel's number of a thread; 0 if unknown.
 #[unsafe(link_section = ".data.racehunter")]
 static TID_OFFSET: Global<usize> = Global::new(0);
 
@@ -136,24 +136,24 @@ unsafe extern "C" {
     fn rh_adopt(t: *mut Thread, flags: usize, library_tid: usize) -> i32;
 }
 
-/// Whether every thread has its own kernel thread.
+/// Returns whether every thread has its own kernel thread.
 #[inline(always)]
 pub(crate) fn in_use() -> bool {
     PROCESS.get() != 0
 }
 
-/// From here on threads are kernel threads. The running one is the only one of a process that was just forked.
+/// Makes threads kernel threads from here on. The process was just forked, so the running one is its only one.
 pub(crate) unsafe fn begin() {
     const GET_TID_ADDRESS: usize = 40;
     let mut address = 0_usize;
-    // After a fork the C library has the kernel clear this word at the end of the thread: it is where it keeps the number.
+    // After a fork the C library has the kernel clear this word at the end of the thread: it is where the number is kept.
     let result = sys::call(sys::PRCTL, GET_TID_ADDRESS, &raw mut address as usize, 0, 0);
     TID_OFFSET.set(if result == 0 && address != 0 { address.wrapping_sub(fiber::fs_base()) } else { 0 });
     PROCESS.set(1);
     settle();
 }
 
-/// This process was just forked: the running kernel thread is its only one.
+/// Called in a process that was just forked: the running kernel thread is its only one.
 pub(crate) unsafe fn forked() {
     if in_use() {
         PROCESS.set(PROCESS.get() + 1);
@@ -169,12 +169,12 @@ unsafe fn settle() {
     (*own).tid = id();
 }
 
-/// The kernel's number of the running kernel thread.
+/// Returns the kernel's number of the running kernel thread.
 pub(crate) unsafe fn id() -> u32 {
     sys::call(sys::GETTID, 0, 0, 0, 0) as u32
 }
 
-/// Kernel threads that the runtime knows of.
+/// Returns the number of kernel threads that the runtime knows.
 pub(crate) fn known() -> u32 {
     MADE.get()
 }
@@ -195,7 +195,7 @@ pub(crate) unsafe fn hand_over(from: *mut Thread, next: *mut Thread) {
     rh_hand_over(from, next);
 }
 
-/// Makes a kernel thread that resumes the saved context of `t` when it gets the turn.
+/// Creates a kernel thread that resumes the saved context of `t` when it gets the turn.
 unsafe fn adopt(t: *mut Thread) {
     const THREAD: usize = 0x100 | 0x200 | 0x400 | 0x800 | 0x1_0000 | 0x4_0000;
     const SET_TLS_AND_TID: usize = 0x8_0000 | 0x10_0000;

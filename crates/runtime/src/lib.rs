@@ -1,29 +1,28 @@
 //! The part of RaceHunter that lives inside the program under test.
 //!
-//! It is linked into the executable, in front of the C library, and carries out plans: it counts events, knows which
-//! threads can run, switches between them, logs what the plan asks for, runs the happens-before detector, and reports
-//! how the execution ended. It decides nothing that the plan does not prescribe, and formats nothing: the controller
-//! does.
+//! It is linked into the executable, in front of the C library, and carries out plans: it counts events, knows which threads can
+//! run, switches between them, logs what the plan asks for, runs the happens-before detector, and reports how the execution
+//! ended. It decides nothing that the plan does not prescribe, and formats nothing: the controller does.
 //!
-//! Where to start reading: [`server`] (how an execution begins), [`schedule`] (events and decisions), [`hooks`] (the
-//! way in from instrumented code), [`sync`] (the model of each primitive), [`shadow`] (the detector).
+//! Where to start reading: [`server`] (how an execution begins), [`schedule`] (events and decisions), [`hooks`] (the entry points
+//! of instrumented code), [`sync`] (the model of each primitive), [`shadow`] (the detector).
 //!
 //! # Why the unsafe code here is sound
 //!
 //! All threads of the program are fibers on one kernel thread ([`fiber`]), or kernel threads of which one has the turn
-//! ([`kernel`]), so at any time one of them runs, and it runs either the program or the runtime. The globals of the runtime are therefore never accessed concurrently; a
-//! signal handler that enters the runtime ends the process. A fiber switch happens only inside
-//! [`schedule::decide_and_switch`], and no reference into runtime state is held across it: raw pointers are used
+//! ([`kernel`]), so at any time one of them runs, and it runs either the program or the runtime. The globals of the runtime are
+//! therefore never accessed concurrently; a signal handler that enters the runtime ends the process. A fiber switch happens only
+//! inside [`schedule::decide_and_switch`], and no reference into runtime state is held across it: raw pointers are used
 //! throughout, and read again after every switch.
 //!
-//! The exception is a free-running process ([`free`]): several threads enter the runtime there at once, but only that
-//! module, whose state is atomic or belongs to one thread.
+//! The exception is a free-running process ([`free`]): several threads enter the runtime there at once, but only that module,
+//! whose state is atomic or belongs to one thread.
 //!
 //! # Rules
 //!
-//! No allocator, no thread-local storage, no libc calls on the way of an event (system calls are made directly), and
-//! `errno` is touched only where the modelled function sets it. `cargo xtask test` checks the undefined symbols of the
-//! archive against `allowed-symbols.txt`.
+//! No allocator, no thread-local storage, no libc calls on the path of an event (system calls are made directly), and `errno` is
+//! touched only where the modelled function sets it. `cargo xtask test` checks the undefined symbols of the archive against
+//! `allowed-symbols.txt`.
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
 
@@ -85,8 +84,8 @@ use core::cell::UnsafeCell;
 
 /// A global of the runtime.
 ///
-/// The small globals are placed together (`.data.racehunter`): a child of the fork server copies every page that it
-/// writes to, so fewer pages are better.
+/// The small globals are placed together (`.data.racehunter`): a child of the fork server copies every page that it writes to, so
+/// fewer pages are better.
 #[repr(transparent)]
 pub(crate) struct Global<T>(UnsafeCell<T>);
 

@@ -1,8 +1,8 @@
-//! Atomic operations on objects that no instruction is wide enough for: what a compiler calls libatomic for.
+//! Atomic operations on objects wider than any instruction, for which compilers call libatomic.
 //!
-//! libatomic keeps such an object consistent by its own lock, which the detector does not know. Only one thread of
-//! the program runs at a time here, so the operations need no lock: they are announced with their memory orders, and
-//! then carried out.
+//! libatomic keeps such an object consistent by its own lock, which the detector does not know. Only one thread of the
+//! program runs at a time here, so the operations need no lock: they are announced with their memory orders, and then
+//! carried out.
 
 use crate::atomics::{atomic_load, atomic_store, atomic_update, compare_exchange_if};
 use crate::hooks::announced;
@@ -11,7 +11,7 @@ use crate::{Global, free};
 use core::arch::naked_asm;
 use racehunter_abi::Kind;
 
-/// Operations carry their size in one byte. What is larger is announced by its first bytes, and copied whole.
+/// Operations carry their size in one byte. A larger object is announced by its first bytes, and copied whole.
 const LARGEST: usize = 255;
 
 fn info(size: usize, order: u32) -> u32 {
@@ -43,7 +43,7 @@ unsafe extern "C" fn exchange(size: usize, at: *mut u8, from: *const u8, into: *
     plain(into, size, Kind::WriteRange, code);
     atomic_update(at as usize, site_of(code), info(size, order), code, NO_FRAME);
     exclusively(|| {
-        // The two copies may be one and the same memory.
+        // The two copies may overlap completely.
         for byte in 0..size {
             let new = *from.add(byte);
             *into.add(byte) = *at.add(byte);
@@ -78,7 +78,7 @@ unsafe extern "C" fn compare_exchange(
     succeeds
 }
 
-/// Threads that run freely do so at the same time.
+/// Free-running threads need mutual exclusion.
 unsafe fn exclusively(operation: impl FnOnce()) {
     use core::sync::atomic::{AtomicBool, Ordering};
     #[unsafe(link_section = ".data.racehunter")]
@@ -93,7 +93,7 @@ unsafe fn exclusively(operation: impl FnOnce()) {
     TAKEN.store(false, Ordering::Release);
 }
 
-/// Where the operation was called from: the widest of them has no register left for it.
+/// The place of the call: the widest operation has no register left for it.
 #[unsafe(link_section = ".data.racehunter")]
 static CODE: Global<usize> = Global::new(0);
 

@@ -1,4 +1,4 @@
-//! Memory that the C library's string functions touch on behalf of instrumented code.
+//! Memory that the C library's string functions access on behalf of instrumented code.
 
 use crate::hooks::announced;
 use racehunter_abi::Kind;
@@ -23,7 +23,7 @@ const MEMCHR: u32 = 10;
 const ATOI: u32 = 11;
 const STRNCAT: u32 = 12;
 
-/// A call of one of them is about to happen: `a` and `b` are its pointers, `n` its length. For a search, `b` is the
+/// Handles a call that is about to happen: `a` and `b` are its pointers, `n` its length. For a search, `b` is the
 /// character.
 pub(crate) unsafe extern "C" fn string_call(
     a: *const u8,
@@ -90,12 +90,12 @@ pub(crate) unsafe extern "C" fn string_call(
     }
 }
 
-/// Bytes up to and including the first that is this one.
+/// Returns the number of bytes up to and including the first that equals this one.
 unsafe fn first_of(text: *const u8, wanted: u8, most: usize) -> usize {
     (0..most).find(|&i| *text.add(i) == wanted).map_or(most, |i| i + 1)
 }
 
-/// Bytes of a decimal number with what comes before it, and the first behind it.
+/// Returns the number of bytes of a decimal number with what precedes it, plus one.
 unsafe fn number(text: *const u8) -> usize {
     let mut at = 0;
     while matches!(*text.add(at), b' ' | b'\t'..=b'\r') {
@@ -110,7 +110,7 @@ unsafe fn number(text: *const u8) -> usize {
     at + 1
 }
 
-/// Bytes up to and including the first that differs, or ends the strings.
+/// Returns the number of bytes up to and including the first that differs, or ends the strings.
 unsafe fn difference(a: *const u8, b: *const u8, most: usize, strings: bool) -> usize {
     let mut i = 0;
     while i < most {

@@ -1,4 +1,4 @@
-//! Writing records and call stacks into the control region.
+//! Writes records and call stacks into the control region.
 
 use crate::thread::{__rh_stack, CURRENT, Frame, Thread, thread};
 use crate::{Global, schedule, server, sys, track, values};
@@ -8,14 +8,14 @@ use racehunter_abi::control::{
 use racehunter_abi::{CodeAddress, Escape, EventNumber, Kind, Record};
 use racehunter_machine::MAX_HELD;
 
-/// Frames of one call stack, at most.
+/// Maximum number of frames of one call stack.
 const MAX_FRAMES: usize = 64;
 
-/// Where the next record goes, null when nothing is logged.
+/// Where the next record goes, null if nothing is logged.
 #[unsafe(link_section = ".data.racehunter")]
 static NEXT: Global<*mut Record> = Global::new(core::ptr::null_mut());
-/// Where the log of this execution begins, as an index. The program can overwrite what is in the region; it would
-/// have to find this copy.
+/// The index where the log of this execution begins. The program can overwrite the region; it would have to find this
+/// copy.
 #[unsafe(link_section = ".data.racehunter")]
 static FROM: Global<u64> = Global::new(0);
 /// The checksum of the log, by which the controller checks that it is intact.
@@ -24,22 +24,22 @@ static CHECKSUM: Global<Checksum> = Global::new(Checksum(0));
 /// Bits of `NOTE_` that the end of the execution must not miss.
 #[unsafe(link_section = ".data.racehunter")]
 static NOTES: Global<u32> = Global::new(0);
-/// Before it goes beyond this, [`make_room`] has its say.
+/// The end of the prepared memory; [`make_room`] is called before a record goes beyond it.
 #[unsafe(link_section = ".data.racehunter")]
 static END: Global<*mut Record> = Global::new(core::ptr::null_mut());
-/// Records up to the first such place. Short executions end before.
+/// Number of records up to the first such end. Short executions do not reach it.
 const FIRST: usize = 512;
-/// Records that the kernel makes room for at a time, at most.
+/// Maximum number of records for which the kernel makes room at a time.
 const MOST_AT_ONCE: usize = 16 << 10;
 
-/// Starts the log of a slot where the region's log has got to.
+/// Starts the log of a slot at the current end of the region's log.
 pub(crate) unsafe fn begin() {
     let header = server::header();
     if header.is_null() {
         return;
     }
     let slot = server::slot();
-    // The region may have been overwritten by the execution before. What comes of that, the controller sees.
+    // The previous execution may have overwritten the region. The controller notices that.
     FROM.set((*header).log_used.min(LOG_RECORDS as u64));
     CHECKSUM.set(Checksum::default());
     NOTES.set(0);
@@ -50,7 +50,7 @@ pub(crate) unsafe fn begin() {
     values::begin();
 }
 
-/// Nothing is logged from here on.
+/// Stops logging.
 pub(crate) fn stop() {
     NEXT.set(core::ptr::null_mut());
 }
@@ -69,12 +69,12 @@ pub(crate) unsafe fn flush() {
     (*server::header()).log_used = used;
 }
 
-/// The records so far: index of the first one, and how many there are.
+/// Returns the index of the first record, and the number of records so far.
 pub(crate) unsafe fn extent() -> (u64, u64) {
     (FROM.get(), NEXT.get().offset_from(server::log_area()) as u64 - FROM.get())
 }
 
-/// Continues, as another slot, from a snapshot: the records so far are copied to that slot's own part of the log.
+/// Continues as another slot from a snapshot: copies the records so far to that slot's own part of the log.
 pub(crate) unsafe fn fork_from(first: u64, count: u64) {
     let (checksum, notes) = (CHECKSUM.get(), NOTES.get());
     begin();
@@ -87,12 +87,12 @@ pub(crate) unsafe fn fork_from(first: u64, count: u64) {
     NEXT.set(NEXT.get().add(count as usize));
 }
 
-/// Bits of `NOTE_` so far.
+/// Returns the `NOTE_` bits so far.
 pub(crate) fn notes() -> u32 {
     NOTES.get()
 }
 
-/// The records so far.
+/// Returns the records so far.
 pub(crate) unsafe fn records() -> &'static [Record] {
     let (first, count) = extent();
     core::slice::from_raw_parts(server::log_area().add(first as usize), count as usize)
@@ -105,14 +105,14 @@ pub(crate) unsafe fn begin_with(records: impl Iterator<Item = Record>, notes: u3
     records.for_each(|record| _ = append(record));
 }
 
-/// Keeps only some of the records so far. None of them may be about values that are yet to come.
+/// Keeps only some of the records so far. None of them may concern values that are yet to come.
 pub(crate) unsafe fn retain(mut keeps: impl FnMut(&Record) -> bool) {
     let (first, count) = extent();
     let from = server::log_area().add(first as usize);
     NEXT.set(from);
     CHECKSUM.set(Checksum::default());
     for i in 0..count as usize {
-        // What is written is never ahead of what is read.
+        // The write position is never ahead of the read position.
         let record = *from.add(i);
         if keeps(&record) {
             append(record);
@@ -120,18 +120,18 @@ pub(crate) unsafe fn retain(mut keeps: impl FnMut(&Record) -> bool) {
     }
 }
 
-/// Something that the controller must know about the execution.
+/// Notes something that the controller must know about the execution.
 pub(crate) unsafe fn note(bits: u32) {
     NOTES.set(NOTES.get() | bits);
     (*server::slot()).notes |= bits;
 }
 
-/// Where the next record goes.
+/// Returns where the next record goes.
 pub(crate) fn next() -> *mut Record {
     NEXT.get()
 }
 
-/// Appends a record as it is.
+/// Appends a record unchanged.
 pub(crate) unsafe fn put(record: Record) {
     values::settle_before(record.index);
     if NEXT.get().is_null() || !schedule::running() || !append(record) {
@@ -142,7 +142,7 @@ pub(crate) unsafe fn put(record: Record) {
     }
 }
 
-/// Appends a record to a log that there is. False if it is full.
+/// Appends a record to an existing log. Returns false if it is full.
 #[inline(always)]
 unsafe fn append(record: Record) -> bool {
     let next = NEXT.get();
@@ -155,8 +155,8 @@ unsafe fn append(record: Record) -> bool {
     true
 }
 
-/// Whether an operation need not be logged: if the plan tracks few variables, operations on other locks and atomics
-/// are like accesses of other variables. They are counted, but not logged; their effects on other threads are.
+/// Returns whether an operation need not be logged: if the plan tracks few variables, operations on other locks and
+/// atomics are like accesses of other variables. They are counted, but not logged; their effects on other threads are.
 #[inline]
 pub(crate) unsafe fn leaves_out(kind: Kind, object: usize) -> bool {
     schedule::flags() & FLAG_SELECTIVE != 0
@@ -167,7 +167,7 @@ pub(crate) unsafe fn leaves_out(kind: Kind, object: usize) -> bool {
         && !track::has(object)
 }
 
-/// The log has reached [`END`]. Each new page would cost a fault, most of which is the way into the kernel and back:
+/// Called when the log reaches [`END`]. Each new page would cost a fault, mostly for entering and leaving the kernel:
 /// for long logs the kernel prepares many pages at once, half as many as there already are.
 #[cold]
 unsafe fn make_room(next: *mut Record) -> bool {
@@ -183,7 +183,7 @@ unsafe fn make_room(next: *mut Record) -> bool {
     true
 }
 
-/// A record of the running thread's event `index`.
+/// Logs event `index` of the running thread.
 pub(crate) unsafe fn event(kind: Kind, index: EventNumber, object: usize, extra: u64, detail: u8) {
     if leaves_out(kind, object) {
         return;
@@ -204,7 +204,7 @@ pub(crate) unsafe fn event(kind: Kind, index: EventNumber, object: usize, extra:
     });
 }
 
-/// Something that is not under control, or not seen, happened in the running thread, at `code`.
+/// Logs an escape in the running thread, at `code`.
 pub(crate) unsafe fn escape(what: Escape, code: usize, object: usize, extra: u64) {
     if !what.is_unseen() && !what.is_assumption() {
         note(NOTE_UNCONTROLLED);
@@ -221,13 +221,13 @@ pub(crate) unsafe fn escape(what: Escape, code: usize, object: usize, extra: u64
     });
 }
 
-/// Code addresses inside the executable are logged relative to it, so that they mean the same in every run.
+/// Returns a code address relative to the executable, if it is inside, so that it means the same in every run.
 pub(crate) fn relative(code: usize) -> CodeAddress {
     let (start, end) = server::executable();
     CodeAddress(if (start..end).contains(&code) { (code - start) as u64 } else { code as u64 })
 }
 
-/// Stores the call stack and the held locks of a thread; 0 if there is no room.
+/// Stores the call stack and the held locks of a thread. Returns 0 if there is no room.
 pub(crate) unsafe fn stack_of(t: *mut Thread) -> u32 {
     let header = server::header();
     if header.is_null() || NEXT.get().is_null() {
@@ -260,7 +260,7 @@ pub(crate) unsafe fn stack_of(t: *mut Thread) -> u32 {
     at as u32
 }
 
-/// The return addresses of the functions that a thread is in, the youngest first, as long as `wants_more` says so.
+/// Passes the return addresses of a thread's running functions, the youngest first, until `wants_more` returns false.
 pub(crate) unsafe fn frames_of(t: *const Thread, mut wants_more: impl FnMut(usize) -> bool) {
     let running = (*t).number == CURRENT.get();
     let mut frame = if running { __rh_stack.get() } else { (*t).stack_top };

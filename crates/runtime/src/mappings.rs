@@ -2,9 +2,9 @@
 //!
 //! The C library's own calls (for blocks, and for the stacks of threads) do not come here.
 //!
-//! What is mapped is also state that threads share: whether a call succeeds can depend on what another thread has unmapped, so each
-//! of them is a point ([`cells::touch_settings`]). The exception is a mapping at a place that the
-//! kernel chooses: no other thread knows the place before.
+//! Mappings are also state that threads share: whether a call succeeds can depend on what another thread has unmapped, so each of
+//! them is a point ([`cells::touch_settings`]). The exception is a mapping at a place that the kernel chooses: no other thread
+//! knows the place before.
 
 use crate::io::channels;
 use crate::memory::{detects, last_access};
@@ -19,9 +19,9 @@ use racehunter_machine::memory::Ranges;
 
 pub(crate) const MREMAP: usize = 25;
 pub(crate) const MPROTECT: usize = 10;
-/// A larger area ends without a check. Only those cells are looked at that have memory, but the kernel must be asked which these are.
+/// A larger area ends without a check. Only cells with memory are examined, but the kernel must be asked which these are.
 const CHECKED: usize = 1 << 30;
-/// A larger area is discarded without a check: that is an access, which gives memory to all its cells.
+/// A larger area is discarded without a check: the check is an access, which gives memory to all its cells.
 const DISCARDED: usize = 1 << 20;
 
 interpose! {
@@ -64,7 +64,7 @@ pub(crate) unsafe fn map([at, len, protection, flags, fd, offset]: [usize; 6], c
         return fail(-mapped as i32) as usize;
     }
     if flags & FIXED != 0 {
-        // What was mapped there before has ended.
+        // The previous mapping there has ended.
         ends(mapped as usize, len, sys::MMAP, code);
     }
     begins(mapped as usize, len);
@@ -85,23 +85,23 @@ const FIXED: usize = 0x10;
 const ANONYMOUS: usize = 0x20;
 const WRITABLE: usize = 2;
 
-/// Memory that processes share with those that they fork.
+/// Memory that processes share with their children.
 static SHARED_MEMORY: Global<Ranges<32>> = Global::new(Ranges::NONE);
 
 unsafe fn note_shared(start: usize, len: usize) {
     (*SHARED_MEMORY.ptr()).add(start, len);
 }
 
-/// Whether memory may be shared with other processes.
+/// Returns whether memory may be shared with other processes.
 pub(crate) unsafe fn is_shared_memory(address: usize) -> bool {
     (*SHARED_MEMORY.ptr()).contains(address)
 }
 
-/// Files that are mapped as shared memory, each by what the file system calls it.
+/// Files mapped as shared memory, each by its identity in the file system.
 const FILES: usize = 64;
 static MAPPED: Global<[u64; FILES]> = Global::new([0; FILES]);
 
-/// A file is mapped so that writing to the memory changes it. The detector identifies memory by its address, and
+/// Notes a file that is mapped so that writing to the memory changes it. The detector identifies memory by its address, and
 /// executions begin with the contents of files: a file must neither be mapped twice nor outlive the execution.
 unsafe fn is_shared(fd: usize, is_writable: bool, code: usize) {
     const FSTAT: usize = 5;
@@ -122,7 +122,7 @@ unsafe fn is_shared(fd: usize, is_writable: bool, code: usize) {
     }
 }
 
-/// Memory has no past.
+/// Starts memory without a history.
 unsafe fn begins(at: usize, len: usize) {
     let whole = len.next_multiple_of(PAGE);
     objects::forget_range(at, whole);
@@ -145,7 +145,7 @@ pub(crate) unsafe extern "C" fn unmap(at: usize, len: usize, code: usize) -> i32
     0
 }
 
-/// A system call has used memory for the last time.
+/// Notes the last use of memory by a system call.
 unsafe fn ends(at: usize, len: usize, call: usize, code: usize) {
     let whole = len.next_multiple_of(PAGE);
     objects::forget_range(at, whole);
@@ -161,7 +161,7 @@ unsafe fn ends(at: usize, len: usize, call: usize, code: usize) {
 
 const PAGE: usize = 4096;
 
-/// Whether a range consists of whole pages, as the kernel maps them.
+/// Returns whether a range consists of whole pages, as the kernel maps them.
 fn are_pages(at: usize, len: usize) -> bool {
     at.is_multiple_of(PAGE) && len.is_multiple_of(PAGE)
 }
@@ -170,15 +170,14 @@ unsafe fn clear(at: usize, len: usize) {
     if are_pages(at, len) { shadow::clear_pages(at, len) } else { shadow::clear(at, len) }
 }
 
-/// The effects of a system call on memory that others may use are not checked.
+/// Notes that the effects of a system call on memory that others may use are not checked.
 unsafe fn is_not_seen(call: usize, code: usize) {
     if schedule::running() && reach::others_are_there() {
         log::escape(Escape::SystemCall, code, call, 0);
     }
 }
 
-/// Moved memory is new at its destination, and its old place is used for the last time; memory that stays keeps its
-/// history.
+/// Moved memory is new at its destination, and its old place is used for the last time; memory that stays keeps its history.
 pub(crate) unsafe extern "C" fn remap(
     at: usize,
     old_len: usize,
@@ -205,12 +204,12 @@ pub(crate) unsafe extern "C" fn remap(
     now
 }
 
-/// From here on another access to the memory may be the end of the program, which no detector knows.
+/// From here on an access to the memory may end the program, which no detector knows.
 pub(crate) unsafe extern "C" fn protect(at: usize, len: usize, protection: usize, code: usize) -> i32 {
     values::settle();
     cells::touch_settings(code);
-    // Memory that no thread has used can be protected: a guard page, before anything is put next to it. The kernel protects whole
-    // pages.
+    // Memory that no thread has used can be protected: a guard page, before anything is placed next to it. The kernel protects
+    // whole pages.
     let whole = len.next_multiple_of(PAGE);
     if !detects() || len > CHECKED || !are_pages(at, whole) || !shadow::is_untouched(at, whole) {
         is_not_seen(MPROTECT, code);
@@ -219,7 +218,7 @@ pub(crate) unsafe extern "C" fn protect(at: usize, len: usize, protection: usize
     if result < 0 { fail(-result as i32) } else { 0 }
 }
 
-/// Some advice throws the contents away, which is as good as a write.
+/// Some advice discards the contents, which counts as a write.
 pub(crate) unsafe extern "C" fn advise(at: usize, len: usize, advice: usize, code: usize) -> i32 {
     const DISCARDS: [usize; 3] = [4, 8, 9];
     const DIFFERS_IN_COPIES: [usize; 2] = [10, 18];
@@ -234,7 +233,7 @@ pub(crate) unsafe extern "C" fn advise(at: usize, len: usize, advice: usize, cod
     }
     if DISCARDS.contains(&advice) {
         if detects() && len <= DISCARDED {
-            // To accesses that are atomic it is another one.
+            // It is a separate access for atomic ones.
             let site = tsan::site_of(code);
             shadow::check(at, len, Access { kind: Kind::AtomicWrite, code, site });
         } else {

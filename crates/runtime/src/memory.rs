@@ -1,5 +1,4 @@
-//! The allocator's functions: memory that starts a new life has no history, and memory that ends its life is written
-//! for the last time ([`afterlife`]).
+//! The allocator's functions: allocated memory has no history, and freeing memory is its last write ([`afterlife`]).
 
 use crate::clock::{self, DETECTS};
 use crate::shadow::{self, Access};
@@ -42,8 +41,8 @@ interpose! {
     free_aligned_sized => release, "rsi";
 }
 
-// C++'s `delete`, for the place that it is called from. Weak: the program may have its own, and the forms that it does not
-// have go to those that it has. The program may also have its own `free`. `new` is in `new.c`.
+// C++'s `delete`, for the place of the call. Weak: the program may define its own, and the forms that it lacks call those that
+// it has. The program may also define its own `free`. `new` is in `new.c`.
 core::arch::global_asm!(
     ".macro rh_delete name, to",
     ".weak \\name",
@@ -66,18 +65,18 @@ unsafe extern "C" {
     static rh_new_caller: usize;
 }
 
-/// Where the program asks for memory: `operator new` is a part of the runtime.
+/// Returns where the program requests memory: `operator new` is part of the runtime.
 unsafe fn asks_at(code: usize) -> usize {
     if plain::is_own_code(code) { rh_new_caller } else { code }
 }
 
-/// The function that makes a block writes to it: by the C standard it may do so visibly, and accesses of other threads must be
-/// ordered after it. Nothing needs to be recorded while there is one thread.
+/// Notes the write of an allocated block by the allocating function: the C standard allows it to be visible, so accesses of
+/// other threads must be ordered after it. Nothing needs to be recorded while there is one thread.
 pub(crate) unsafe fn is_written(block: usize, size: usize, code: usize) {
     const MOST: usize = 64 << 10;
     if detects() && LIVE.get() > 1 && annotations::looks_at(current()) {
         hooks::wrote(block, size.min(MOST), code);
-        // The first write of the program itself says more, and replaces it.
+        // The program's own first write is more informative, and replaces it.
         clock::tick();
     }
 }
@@ -86,7 +85,7 @@ unsafe fn begins(block: *mut u8, size: usize, code: usize) -> *mut u8 {
     let code = asks_at(code);
     if !block.is_null() {
         if DETECTS.get() {
-            // All of it: `free` checks all of it too.
+            // All of it, because `free` checks all of it too.
             shadow::clear(block as usize, malloc_usable_size(block));
         }
         if !schedule::running() {
@@ -96,10 +95,10 @@ unsafe fn begins(block: *mut u8, size: usize, code: usize) -> *mut u8 {
         signals::reentry::enters_library(code);
         is_written(block as usize, size, code);
         let (wanted, watched) = (schedule::flags() & FLAG_ALLOCATIONS != 0, server::watches(block as usize, size));
-        // A call from a library, such as that of `operator new`, is where the program has called the library.
+        // For a call from a library, such as `operator new`, the place is where the program called the library.
         let code = if in_program(code) || !wanted && !watched { code } else { caller_of(code) };
         let is_tracked = track::begins(block as usize, size, code);
-        // Where few variables are of interest, so are few blocks.
+        // If the plan tracks few variables, few blocks matter.
         if watched || wanted && (is_tracked || schedule::flags() & FLAG_SELECTIVE == 0) {
             let t = current();
             (*t).code = code;
@@ -118,7 +117,7 @@ unsafe fn begins(block: *mut u8, size: usize, code: usize) -> *mut u8 {
     block
 }
 
-/// Logs the end of a block that is watched.
+/// Logs the end of a watched block.
 unsafe fn log_free(block: usize, size: usize, code: usize) {
     if schedule::running() && server::watches(block, size) {
         let t = current();
@@ -136,9 +135,9 @@ unsafe fn log_free(block: usize, size: usize, code: usize) {
     }
 }
 
-/// A library has called a function of this runtime, and is to return to `code`: where the program called the library.
+/// Returns where the program called the library that called this runtime and will return to `code`.
 unsafe fn caller_of(code: usize) -> usize {
-    // The frames of the runtime come first on the stack, and may have copies of the address.
+    // The frames of the runtime come first on the stack, and may contain copies of the address.
     const OWN: usize = 512;
     let here = sys::stack_pointer() & !7;
     let frames = (here..here + OWN).step_by(8);
@@ -146,20 +145,20 @@ unsafe fn caller_of(code: usize) -> usize {
     returns.map_or(0, |at| outcome::innermost_call(at as usize + 8))
 }
 
-/// Whether that is code of the executable.
+/// Returns whether that is code of the executable.
 pub(crate) fn in_program(code: usize) -> bool {
     let (start, end) = server::executable();
     (start..end).contains(&code)
 }
 
-/// The end of a block, as an access. A library that frees on its own behalf (the count of an exception, say) orders
-/// that in ways that are not seen, so it does not count; nor does one that the program asks not to check.
+/// Returns the end of a block as an access. A library that frees on its own behalf (the count of an exception, say) orders
+/// that in ways that are not seen, so it does not count; nor does a free that the program asks not to check.
 pub(crate) unsafe fn last_access(code: usize) -> Option<Access> {
     let counts = in_program(code) && annotations::looks_at(current());
     counts.then_some(Access { kind: Kind::Free, code, site: core::ptr::null_mut() })
 }
 
-/// Whether blocks that end now are watched over.
+/// Returns whether the end of blocks is recorded now.
 pub(crate) fn detects() -> bool {
     DETECTS.get() && schedule::running()
 }
@@ -172,8 +171,7 @@ unsafe extern "C" fn allocate_zeroed(count: usize, size: usize, code: usize) -> 
     begins(__libc_calloc(count, size), count.wrapping_mul(size), code)
 }
 
-/// A block that moves is a new one, and the old one ends. To the detector, a block that stays in place is a new one
-/// too.
+/// A block that moves is a new one, and the old one ends. To the detector, a block that stays in place is a new one too.
 unsafe extern "C" fn reallocate(block: *mut u8, size: usize, code: usize) -> *mut u8 {
     if block.is_null() {
         return allocate(size, code);
@@ -186,9 +184,9 @@ unsafe extern "C" fn reallocate(block: *mut u8, size: usize, code: usize) -> *mu
         release(block, code);
         return core::ptr::null_mut();
     }
-    // Larger blocks are moved by the allocator, if they must: it can do that without copying them.
+    // The allocator moves larger blocks if necessary, because it can do that without copying them.
     const MOVED_HERE: usize = 64 << 10;
-    /// Moved even if they fit: a pointer to the old place is invalid.
+    /// Smaller blocks are moved even if they fit: a pointer to the old place is invalid.
     const ALWAYS_MOVED: usize = 4 << 10;
     let old = malloc_usable_size(block);
     let moves = old <= ALWAYS_MOVED || size > old || size < old / 2;
@@ -246,7 +244,7 @@ unsafe extern "C" fn release(block: *mut u8, code: usize) {
         log_free(block as usize, 1, code);
         return;
     }
-    // The C library complains about what was never allocated.
+    // The C library reports blocks that were never allocated.
     let size = if (block as usize).is_multiple_of(16) { malloc_usable_size(block) } else { 0 };
     objects::forget_range(block as usize, size);
     track::ends(block as usize, size);

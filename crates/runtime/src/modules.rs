@@ -18,13 +18,13 @@ struct Module {
 }
 
 unsafe extern "C" {
-    // The linker puts the flag bytes of all modules of the executable side by side, and names the ends.
+    // The linker places the flag bytes of all modules of the executable side by side, and defines their bounds.
     static mut __start_rh_sites: u8;
     static mut __stop_rh_sites: u8;
     fn dladdr(address: *const u8, found: *mut Origin) -> i32;
 }
 
-/// `Dl_info`: where an address comes from.
+/// `Dl_info`: the origin of an address.
 #[repr(C)]
 pub(crate) struct Origin {
     path: *const c_char,
@@ -34,7 +34,7 @@ pub(crate) struct Origin {
     pub(crate) address: usize,
 }
 
-/// What the dynamic linker knows about an address.
+/// Returns what the dynamic linker knows about an address.
 pub(crate) unsafe fn origin(address: usize) -> Option<Origin> {
     let mut origin = Origin { path: core::ptr::null(), base: 0, symbol: core::ptr::null(), address: 0 };
     (dladdr(address as *const u8, &mut origin) != 0).then_some(origin)
@@ -45,7 +45,7 @@ pub(crate) unsafe fn origin(address: usize) -> Option<Origin> {
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_SITES: Global<*mut u8> = Global::new(&raw mut __start_rh_sites);
 
-/// Flag bytes of a module of a library. One that was unloaded keeps its numbers.
+/// Flag bytes of a module of a library. An unloaded module keeps its numbers.
 #[derive(Clone, Copy)]
 struct Sites {
     start: *mut u8,
@@ -58,7 +58,7 @@ static LIBRARY_MODULES: Global<[Sites; MAX_LIBRARY_MODULES]> =
     Global::new([Sites { start: core::ptr::null_mut(), count: 0, loaded: false }; MAX_LIBRARY_MODULES]);
 #[unsafe(link_section = ".data.racehunter")]
 static LIBRARY_MODULE_COUNT: Global<usize> = Global::new(0);
-/// Bits that all flag bytes of this process have, also of modules that come later.
+/// Bits that all flag bytes of this process have, including those of later modules.
 #[unsafe(link_section = ".data.racehunter")]
 static COMMON_BITS: Global<u8> = Global::new(0);
 
@@ -98,7 +98,8 @@ unsafe extern "C" fn __rh_register_module(module: *const Module) {
     }
 }
 
-/// A library came after the server was started: the controller must learn of it, and its sites of their flags.
+/// Handles a library that was loaded after the server was started: the controller must learn of it, and its sites need their
+/// flags.
 unsafe fn arrived_late(start: *mut u8, count: usize) {
     let first = site_number(start) as usize - 1;
     let header = server::header();
@@ -129,7 +130,7 @@ unsafe fn arrived_late(start: *mut u8, count: usize) {
     }
 }
 
-/// Unloads a library; its sites are gone.
+/// Unloads a library and its sites.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dlclose(handle: *mut u8) -> i32 {
     let close: extern "C" fn(*mut u8) -> i32 = core::mem::transmute(crate::sync::real::close_library());
@@ -141,42 +142,42 @@ unsafe extern "C" fn dlclose(handle: *mut u8) -> i32 {
     result
 }
 
-/// All flag bytes, in the order of their numbers.
+/// Returns all flag bytes, in the order of their numbers.
 unsafe fn modules() -> impl Iterator<Item = Sites> {
     let libraries = &(&*LIBRARY_MODULES.ptr())[..LIBRARY_MODULE_COUNT.get()];
     core::iter::once(own_sites()).chain(libraries.iter().copied())
 }
 
-/// Whether shared libraries of the program are instrumented too.
+/// Returns whether shared libraries of the program are instrumented too.
 pub(crate) fn has_libraries() -> bool {
     LIBRARY_MODULE_COUNT.get() > 0
 }
 
-/// Whether code is that of an instrumented shared library.
+/// Returns whether code belongs to an instrumented shared library.
 pub(crate) unsafe fn has_code(code: usize) -> bool {
     let base = |address: usize| origin(address).map(|origin| origin.base);
     let libraries = &(&*LIBRARY_MODULES.ptr())[..LIBRARY_MODULE_COUNT.get()];
     has_libraries() && libraries.iter().any(|sites| sites.loaded && base(sites.start as usize) == base(code))
 }
 
-/// Whether a shared library that is loaded at `base` is instrumented.
+/// Returns whether a shared library that is loaded at `base` is instrumented.
 pub(crate) unsafe fn is_instrumented(base: usize) -> bool {
     let libraries = &(&*LIBRARY_MODULES.ptr())[..LIBRARY_MODULE_COUNT.get()];
     let is_there = |sites: &Sites| origin(sites.start as usize).is_some_and(|origin| origin.base == base);
     libraries.iter().any(|sites| sites.loaded && is_there(sites))
 }
 
-/// Number of the executable's own sites.
+/// Returns the number of the executable's own sites.
 pub(crate) unsafe fn own_site_count() -> usize {
     own_sites().count
 }
 
-/// Number of all sites.
+/// Returns the number of all sites.
 pub(crate) unsafe fn site_count() -> u32 {
     modules().map(|sites| sites.count as u32).sum()
 }
 
-/// Number + 1 of a site over all modules, 0 for none.
+/// Returns the number + 1 of a site over all modules, 0 for none.
 pub(crate) unsafe fn site_number(site: *const u8) -> u32 {
     let mut first = 0;
     for sites in modules() {
@@ -189,7 +190,7 @@ pub(crate) unsafe fn site_number(site: *const u8) -> u32 {
     0
 }
 
-/// The flag byte of a site, by its number without the + 1; null if no site has it.
+/// Returns the flag byte of a site, by its number without the + 1; null if no site has it.
 pub(crate) unsafe fn flags_of(site: usize) -> *mut u8 {
     let mut first = 0;
     for sites in modules() {
@@ -201,7 +202,7 @@ pub(crate) unsafe fn flags_of(site: usize) -> *mut u8 {
     core::ptr::null_mut()
 }
 
-/// Sets all flag bytes as the controller wants them.
+/// Sets all flag bytes as the controller requests.
 pub(crate) unsafe fn load_flags() {
     let mut from = server::site_flags();
     for sites in modules() {
@@ -212,7 +213,7 @@ pub(crate) unsafe fn load_flags() {
     }
 }
 
-/// Sets the flags of a module, but for what the compiler has noted in them.
+/// Sets the flags of a module, except for those that the compiler set.
 unsafe fn set_flags(sites: Sites, from: *const u8) {
     for i in 0..sites.count {
         let flags = sites.start.add(i);
@@ -220,14 +221,14 @@ unsafe fn set_flags(sites: Sites, from: *const u8) {
         if noted & SITE_QUIET != 0 && wanted & SITE_LOUD == 0 {
             wanted &= !SITE_POINT;
         }
-        // Pages that stay as they are need not be copied by those that are forked.
+        // Forked processes need not copy unchanged pages.
         if *flags != noted | wanted {
             *flags = noted | wanted;
         }
     }
 }
 
-/// From now on only the sites that the plan has selected are tracked. This is permanent for this process.
+/// Tracks only the sites that the plan has selected from now on. This is permanent for this process.
 pub(crate) unsafe fn select_sites() {
     let mut first = 0;
     for sites in modules() {
@@ -257,13 +258,13 @@ unsafe fn select(sites: Sites, first: usize) {
     }
 }
 
-/// Whether a site belongs to code that is taken as a whole.
+/// Returns whether a site belongs to code that is not itself under test.
 #[inline(always)]
 pub(crate) unsafe fn is_quiet(site: *const u8) -> bool {
     !site.is_null() && *site & (SITE_QUIET | SITE_LOUD) == SITE_QUIET
 }
 
-/// Sets all flag bytes of this process as the controller wants them, and no bits besides.
+/// Resets all flag bytes of this process to what the controller requests.
 pub(crate) unsafe fn unflag_all() {
     COMMON_BITS.set(0);
     load_flags();
@@ -279,14 +280,14 @@ pub(crate) unsafe fn flag_all(bit: u8) {
     }
 }
 
-/// Flag bytes that [`hush`] has changed, and what they were.
+/// Flag bytes that [`hush`] has changed, and their previous values.
 struct Hushed {
     sites: [(*mut u8, u8); MOST_HUSHED],
-    /// How many there are; more than there is room for if not all of them are known.
+    /// Their number; more than there is room for if not all of them are known.
     count: usize,
 }
 
-/// Flag bytes that are remembered, at most.
+/// Maximum number of flag bytes remembered.
 const MOST_HUSHED: usize = 2048;
 
 static HUSHED: Global<Hushed> = Global::new(Hushed { sites: [(core::ptr::null_mut(), 0); MOST_HUSHED], count: 0 });
@@ -320,7 +321,7 @@ pub(crate) unsafe fn hush() {
     }
 }
 
-/// Takes that back.
+/// Undoes [`hush`].
 pub(crate) unsafe fn speak() {
     let hushed = &*HUSHED.ptr();
     match hushed.sites.get(..hushed.count) {

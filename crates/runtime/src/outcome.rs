@@ -26,14 +26,14 @@ pub(crate) unsafe fn publish(outcome: u32) {
     }
 }
 
-/// The program is about to replace itself by another one: for the execution, it has ended.
+/// Notes that the program is about to replace itself with another one, which ends the execution.
 pub(crate) unsafe fn before_exec() {
     if schedule::running() {
         write(OUTCOME_EXITED);
     }
 }
 
-/// The program is still here.
+/// Notes that the replacement failed.
 pub(crate) unsafe fn after_exec() {
     if schedule::running() {
         (*server::slot()).outcome = OUTCOME_UNKNOWN;
@@ -68,14 +68,14 @@ unsafe fn write(outcome: u32) {
     (*slot).state = STATE_DONE;
 }
 
-/// The state of every thread, the running one first. In a deadlock only threads that wait for ever are reported as
+/// Logs the state of every thread, the running one first. In a deadlock only threads that wait for ever are reported as
 /// waiting.
 unsafe fn thread_states(outcome: u32) {
     let running = CURRENT.get();
     let others = threads().filter(|&n| n != running);
     for number in core::iter::once(running).chain(others) {
         let t = thread(number);
-        // A timer that waits for its time has no part in anything.
+        // A timer that waits for its time is not involved in anything.
         if matches!((*t).state, State::Done | State::Free) || (*t).pending == Wait::Timer {
             continue;
         }
@@ -105,13 +105,13 @@ pub(crate) unsafe fn finish(outcome: u32) -> ! {
     sys::exit_group(ENDED_BY_RUNTIME)
 }
 
-/// The plan cannot be followed.
+/// Ends the execution, because the plan cannot be followed.
 pub(crate) unsafe fn diverged(n: EventNumber) -> ! {
     (*server::slot()).diverged_at = n.0;
     finish(OUTCOME_DIVERGED)
 }
 
-/// Status with which the program ends.
+/// The exit status of the program.
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static STATUS: Global<i32> = Global::new(0);
 
@@ -119,7 +119,7 @@ unsafe extern "C" {
     fn fflush(stream: *mut u8) -> i32;
 }
 
-/// Whether the end of the program cuts off threads that could continue, or timers that could expire before.
+/// Returns whether the end of the program cuts off threads that could continue, or timers that could expire before.
 pub(crate) unsafe fn cuts_off() -> bool {
     schedule::running() && (LIVE.get() > INTERNAL.get() + 1 || timers::is_any_set())
 }
@@ -128,7 +128,7 @@ pub(crate) unsafe fn cuts_off() -> bool {
 #[unsafe(link_section = ".data.racehunter")]
 static ENDING: Global<Owner> = Global::new(Owner::NONE);
 
-/// `main` has returned, or `exit` was called. Only one thread runs the `atexit` functions.
+/// Called when `main` has returned, or `exit` was called. Only one thread runs the `atexit` functions.
 pub(crate) unsafe fn before_end(code: usize) {
     if !cuts_off() {
         return;
@@ -144,8 +144,8 @@ pub(crate) unsafe fn before_end(code: usize) {
     }
 }
 
-/// The program is about to end. The others go first: what they still do may matter, and after the end of the process it
-/// would be unknown.
+/// Lets the other threads run before the program ends: what they still do may matter, and after the end of the process
+/// it would be unknown.
 unsafe fn others_first(code: usize) {
     if !cuts_off() {
         return;
@@ -156,7 +156,7 @@ unsafe fn others_first(code: usize) {
     schedule::yield_after();
 }
 
-/// The last moment at which another thread can be chosen.
+/// The last point at which another thread can be chosen.
 unsafe fn last_moment(code: usize) {
     if cuts_off() {
         let n = schedule::point(code);
@@ -164,14 +164,14 @@ unsafe fn last_moment(code: usize) {
     }
 }
 
-/// The program ends by itself: runs after its `atexit` functions and destructors.
+/// Runs after the `atexit` functions and destructors of a program that ends on its own.
 unsafe extern "C" fn at_end() {
     if !schedule::running() {
         return;
     }
     last_moment(0);
     if client::is_there() {
-        // What is still in buffers belongs to the connections that are closed now.
+        // Buffered data belongs to the connections that are closed now.
         fflush(core::ptr::null_mut());
     }
     let status = client::program_ends(STATUS.get());
@@ -193,7 +193,8 @@ interpose! {
     _Exit => end_process, "rsi";
 }
 
-/// A handler of `abort` that ends the process with success would hide the call. Any other status shows it.
+/// Reports an `abort` whose handler ends the process with success, which would hide the call. Any other status shows
+/// it.
 unsafe fn tell_abort(status: i32) {
     if status == 0 && signals::is_aborting() {
         die(signals::SIGABRT, 0);
@@ -218,7 +219,7 @@ unsafe extern "C" fn end_quickly(status: i32, code: usize) -> ! {
     quick_exit(status)
 }
 
-/// The program ends by `quick_exit`: runs after the functions that it has registered for that.
+/// Runs after the functions that a program has registered for `quick_exit`.
 unsafe extern "C" fn at_quick_end(_: *mut u8) {
     if schedule::running() {
         last_moment(0);
@@ -226,7 +227,7 @@ unsafe extern "C" fn at_quick_end(_: *mut u8) {
     }
 }
 
-/// Has [`at_quick_end`] run last: what is registered first is.
+/// Registers [`at_quick_end`] first, so that it runs last.
 pub(crate) unsafe fn watch_quick_end() {
     type Register = unsafe extern "C" fn(unsafe extern "C" fn(*mut u8), *mut u8) -> i32;
     let register: Register = core::mem::transmute(crate::sync::real::at_quick_exit());
@@ -317,7 +318,7 @@ pub(crate) unsafe fn leave_signals() {
 /// Whether there is a stack for signal handlers.
 static HAS_STACK: Global<bool> = Global::new(false);
 
-/// Makes a fatal signal come here first.
+/// Installs the handler for a fatal signal.
 pub(crate) unsafe fn catch(signal: usize) {
     const ALTERNATE_STACK: usize = 256 << 10;
     const SIGINFO_ONSTACK: usize = 4 | 0x0800_0000;
@@ -341,9 +342,9 @@ pub(crate) fn in_executable(address: usize) -> bool {
     (start..end).contains(&address)
 }
 
-/// The program crashed inside a library (`abort`, `strlen` of a bad pointer): the place in the program that called
-/// it. The shadow stack has the function, but not the place in it: the first return address below its frame that
-/// follows a call instruction gives it.
+/// Returns the place in the program that called a library in which it crashed (`abort`, `strlen` of a bad pointer). The
+/// shadow stack has the function, but not the place in it: that is the first return address below its frame that
+/// follows a call instruction.
 pub(crate) unsafe fn innermost_call(rsp: usize) -> usize {
     const SEARCHED: usize = 64 << 10;
     let t = current();
@@ -355,7 +356,7 @@ pub(crate) unsafe fn innermost_call(rsp: usize) -> usize {
     (rsp & !7..end).step_by(8).map(|at| *(at as *const usize)).find(|&word| returns_to(word)).unwrap_or(0)
 }
 
-/// Whether a word may be an address of the program that a call returns to.
+/// Returns whether a word may be a return address in the program.
 unsafe fn returns_to(word: usize) -> bool {
     in_executable(word.wrapping_sub(8)) && in_executable(word) && {
         let before = |distance: usize| *((word - distance) as *const u8);
@@ -363,7 +364,7 @@ unsafe fn returns_to(word: usize) -> bool {
     }
 }
 
-/// Where on its stack a thread that is not running has called the runtime: its frames are above.
+/// Returns where on its stack a thread that is not running called the runtime: its frames are above.
 pub(crate) unsafe fn left_program_at(t: *const crate::thread::Thread) -> Option<usize> {
     const SEARCHED: usize = 64 << 10;
     let top = (*t).stack_top;
@@ -373,16 +374,16 @@ pub(crate) unsafe fn left_program_at(t: *const crate::thread::Thread) -> Option<
     (from..end).step_by(8).rev().find(|&at| *(at as *const usize) == (*t).code)
 }
 
-/// The place in the program at which a signal has interrupted it. Stacks hold return addresses; one past the
+/// Returns the place at which a signal has interrupted the program. Stacks hold return addresses; one past the
 /// interrupted instruction serves as one.
 pub(crate) unsafe fn place(rip: usize, rsp: usize) -> usize {
     if in_executable(rip) { rip + 1 } else { innermost_call(rsp) }
 }
 
-/// Where the program called `abort`: its return address is there.
+/// Where the program called `abort`: the position of its return address.
 static ABORTED: Global<usize> = Global::new(0);
 
-/// The program calls `abort`. What is below on the stack does not belong to it.
+/// Notes that the program calls `abort`. The stack below does not belong to it.
 pub(crate) fn aborts_at(stack_pointer: usize) {
     ABORTED.set(stack_pointer);
 }
@@ -403,7 +404,7 @@ unsafe extern "C" fn on_signal(signal: i32, info: *const usize, context: *mut us
     die(signal as u32, if signal == 6 { 0 } else { *info.add(FAULT) as u64 })
 }
 
-/// A signal ends the execution, and the process by the same signal, so that the waiting process sees it.
+/// Ends the execution by a signal, and the process by the same signal, so that the waiting process sees it.
 pub(crate) unsafe fn die(signal: u32, fault: u64) -> ! {
     if schedule::running() {
         let slot = server::slot();

@@ -1,7 +1,7 @@
-//! Large pages for what a program has in memory before `main`.
+//! Large pages for memory that a program uses before `main`.
 //!
-//! A fork copies the page tables of the process: with a gigabyte in pages of 4 KiB that takes longer than most
-//! executions. So before the first fork the server has the kernel put together what is dense and large, once.
+//! A fork copies the page tables of the process: with a gigabyte in pages of 4 KiB that takes longer than most executions.
+//! Before the first fork the server therefore has the kernel merge dense areas into large pages, once.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 
@@ -12,7 +12,7 @@ use racehunter_machine::text::Mapping;
 
 const LARGE_PAGE: usize = 2 << 20;
 const PAGE: usize = 4096;
-/// Mappings that are worth it, and those that are only reserved.
+/// The size from which on mappings are worth it, and from which on they are only reservations.
 const SMALLEST: usize = 16 << 20;
 const LARGEST: usize = 1 << 36;
 
@@ -29,7 +29,7 @@ pub(crate) unsafe fn gather() {
     }
 }
 
-/// Whether a mapping is private memory of the program, of a size for which large pages are worth it.
+/// Returns whether a mapping is private memory of the program, of a size for which large pages are worthwhile.
 fn is_worth_it(mapping: &Mapping<'_>) -> bool {
     let size = mapping.end - mapping.start;
     mapping.is_anonymous() && (SMALLEST..=LARGEST).contains(&size) && !arena::is_own(mapping.start)
@@ -40,21 +40,20 @@ unsafe fn gather_mapping(start: usize, len: usize) {
     let mut at = (start + LARGE_PAGE - 1) & !(LARGE_PAGE - 1);
     while at < end {
         let mut last = at;
-        // SAFETY: all of it is mapped, as the caller says.
+        // SAFETY: the caller guarantees that all of it is mapped.
         while last < end && unsafe { is_dense(last) } {
             last += LARGE_PAGE;
         }
         if last > at {
             const COLLAPSE: usize = 25;
-            // Kernels that do not know it refuse, and all stays as it is.
-            // SAFETY: changes no contents.
+            // Older kernels refuse, and nothing changes. SAFETY: changes no contents.
             unsafe { sys::call(sys::MADVISE, at, last - at, COLLAPSE, 0) };
         }
         at = last + LARGE_PAGE;
     }
 }
 
-/// Whether most of the pages that would form a large one are in memory.
+/// Returns whether most of the pages that would form a large one are in memory.
 unsafe fn is_dense(at: usize) -> bool {
     const MINCORE: usize = 27;
     let mut present = [0_u8; LARGE_PAGE / PAGE];
@@ -63,8 +62,8 @@ unsafe fn is_dense(at: usize) -> bool {
     error == 0 && present.iter().filter(|&&page| page & 1 != 0).count() * 4 >= present.len() * 3
 }
 
-/// Makes copies of this process inherit the page tables of code and constants. A fork leaves them out for mappings that can be
-/// read from their file again, so one byte of each such mapping is overwritten with itself, through a file that ignores write
+/// Makes copies of this process inherit the page tables of code and constants. A fork omits them for mappings that can be read
+/// from their file again, so one byte of each such mapping is overwritten with itself, through a file that ignores write
 /// protection.
 pub(crate) unsafe fn keep_files() {
     const PREAD64: usize = 17;

@@ -1,11 +1,11 @@
-//! Calls of the C library that libraries without instrumentation make.
+//! Calls of the C library made by uninstrumented libraries.
 //!
-//! What such a library does to memory by itself is not seen. But its calls of `memcpy` and similar functions can be:
-//! the pointers through which a library calls them are redirected to stubs, which announce the call by its model and
-//! then make it. Code that does not go through these pointers pays nothing: neither the program's own calls, nor
-//! calls inside the C library. The reported place is the last call that instrumented code has made.
+//! The memory accesses of such a library are not seen. But its calls of `memcpy` and similar functions can be: the
+//! pointers through which a library calls them are redirected to stubs, which announce the call by its model and then
+//! make it. Code that does not go through these pointers pays nothing: neither the program's own calls, nor calls
+//! inside the C library. The reported place is the last call made by instrumented code.
 //!
-//! It happens once, before the first execution, to the libraries that are loaded then.
+//! The redirection happens once, before the first execution, for the libraries loaded at that time.
 
 use crate::sync::real;
 use crate::thread::{__rh_stack, current};
@@ -42,13 +42,13 @@ const FUNCTIONS: [&CStr; 24] = [
     c"wcslen",
 ];
 
-/// Where the C library has them.
+/// Their addresses in the C library.
 static REAL: Global<[usize; FUNCTIONS.len()]> = Global::new([0; FUNCTIONS.len()]);
-/// Their models, as text with a zero at its end.
+/// Their models, as zero-terminated text.
 const MODEL: usize = 32;
 static MODELS: Global<[[u8; MODEL]; FUNCTIONS.len()]> = Global::new([[0; MODEL]; FUNCTIONS.len()]);
 
-// One stub for each, of 16 bytes; then what they have in common. The arguments are put where a model looks for them.
+// One stub of 16 bytes for each, then their common code. The arguments are put where a model expects them.
 global_asm!(
     ".p2align 4",
     "rh_plain_stubs:",
@@ -118,15 +118,15 @@ unsafe extern "C" fn ends(index: usize, arguments: *const usize, returns_to: *co
     }
 }
 
-/// Whether that is code of the runtime.
+/// Returns whether that is code of the runtime.
 pub(crate) fn is_own_code(code: usize) -> bool {
     (&raw const rh_text_begin as usize..&raw const rh_text_end as usize).contains(&code)
 }
 
-/// Where the executable has its code: first address and the one behind the last.
+/// The start and end of the executable's code.
 static CODE: Global<(usize, usize)> = Global::new((0, 0));
 
-/// The last call that instrumented code has made: the lowest return address on the stack that leads there.
+/// Returns the last call made by instrumented code: the lowest return address on the stack that leads there.
 unsafe fn place(returns_to: *const usize) -> Option<usize> {
     const WORDS: usize = 4096;
     if !schedule::running() || free::is_on() {
@@ -141,7 +141,7 @@ unsafe fn place(returns_to: *const usize) -> Option<usize> {
     if words > WORDS {
         return None;
     }
-    // The stack can contain any number: it must be known to have code before it can be used.
+    // The stack can contain any number: it must be known to be a code address before it is used.
     const LONGEST_CALL: usize = 7;
     let (begin, end) = CODE.get();
     let code = begin + LONGEST_CALL..end;
@@ -174,7 +174,7 @@ struct Segment {
     alignment: usize,
 }
 
-/// Turns the pointers of all libraries that are loaded.
+/// Redirects the pointers of all loaded libraries.
 pub(crate) unsafe fn watch_libraries() {
     for (index, name) in FUNCTIONS.iter().enumerate() {
         let Some(model) = name.to_str().ok().and_then(models::of).filter(|model| model.len() < MODEL) else { return };
@@ -184,7 +184,7 @@ pub(crate) unsafe fn watch_libraries() {
     dl_iterate_phdr(visit, core::ptr::null_mut());
 }
 
-/// Parts of the C library, and what lies beneath it, know what they do. The first object is the executable.
+/// Parts of the C library, and the libraries beneath it, are not redirected. The first object is the executable.
 unsafe fn is_own(object: *const Object) -> bool {
     const OWN: [&[u8]; 10] = [
         b"libc.so",
@@ -271,7 +271,7 @@ unsafe fn point(slot: usize, name: &CStr) {
     let Some(index) = FUNCTIONS.iter().position(|known| *known == name) else { return };
     let (begin, end) = CODE.get();
     if (begin..end).contains(&*(slot as *const usize)) {
-        // The program has a function of this name, which the library is meant to call.
+        // The program defines a function of this name, which the library is meant to call.
         return;
     }
     if sys::call(MPROTECT, slot & !(PAGE - 1), PAGE, READ_WRITE, 0) == 0 {

@@ -1,7 +1,7 @@
 //! System calls that the program makes itself, by `syscall`, and C library functions without a model.
 //!
-//! Calls with a model go there. Calls without one that could block, order threads, or create threads are noted:
-//! nothing is claimed about such a program.
+//! Calls with a model are passed to it. Calls without one that could block, order threads, or create threads are noted: nothing
+//! is claimed about such a program.
 
 use crate::io::{descriptors, transfer};
 use crate::signals::{cancel, send};
@@ -27,13 +27,13 @@ const NOTED: [usize; 55] = [
     209, 220, 222, 223, 230, 232, 242, 243, 247, 270, 271, 275, 281, 282, 283, 288, 289, 290, 295, 296, 322, 425, 426, 435, 449,
 ];
 
-/// Calls that hide nothing: who the user is, `sched_getaffinity`, `membarrier`.
+/// Calls that hide nothing: user ids, `sched_getaffinity`, `membarrier`.
 const HARMLESS: [usize; 6] = [102, 104, 107, 108, 204, 324];
-/// Calls whose result differs from execution to execution: `getpid`, `getppid`, `getcpu`, `getrandom`.
+/// Calls whose result varies from execution to execution: `getpid`, `getppid`, `getcpu`, `getrandom`.
 const VARYING: [usize; 4] = [39, 110, 309, 318];
 
-/// Calls that change files, and which arguments are paths: `open`, `truncate`, `rename`, `mkdir`, `rmdir`, `creat`, `link`, `unlink`,
-/// `symlink`, `openat`, `mkdirat`, `unlinkat`, `renameat`, `linkat`, `symlinkat`, `renameat2`.
+/// Calls that change files, and which of their arguments are paths: `open`, `truncate`, `rename`, `mkdir`, `rmdir`, `creat`,
+/// `link`, `unlink`, `symlink`, `openat`, `mkdirat`, `unlinkat`, `renameat`, `linkat`, `symlinkat`, `renameat2`.
 const CHANGES: [(usize, Option<usize>, Option<usize>); 16] = [
     (2, Some(0), None),
     (76, Some(0), None),
@@ -176,7 +176,7 @@ interpose! {
     setbuffer => set_sized_buffer, "rcx";
 }
 
-/// The C library writes to the buffer later, whenever the stream is used.
+/// Notes a buffer to which the C library writes later, whenever the stream is used.
 unsafe fn note_buffer(buffer: usize, code: usize) {
     if buffer != 0 {
         log::escape(Escape::Unmodelled, code, (UNMODELLED_FUNCTION + UNMODELLED_BUFFER) as usize, 0);

@@ -1,8 +1,8 @@
 //! Code that the program reaches and that is not seen.
 //!
-//! The compiler plugin inserts a hook before each call that could be such code, which comes here the first time; if
-//! the call does not affect the claim, it comes again. What only threads can do to each other does not count while
-//! there is one thread: it is ordered with everything that other threads did before, or will do.
+//! The compiler plugin inserts a hook before each call that could be such code, which comes here the first time; if the call
+//! does not affect the claim, it comes again. Effects between threads do not count while there is one thread: it is ordered with
+//! everything that other threads did before, or will do.
 
 use crate::schedule;
 use crate::signals::cancel;
@@ -14,28 +14,28 @@ use racehunter_abi::{Escape, Touched};
 use racehunter_sight::{ADDRESS_TAKEN, Effect, MARK};
 
 unsafe extern "C" {
-    // The linker puts the descriptions of all modules of the executable side by side, and names the ends.
+    // The linker places the descriptions of all modules of the executable side by side, and defines their bounds.
     static __start_rh_unseen: u8;
     static __stop_rh_unseen: u8;
 }
 
-/// Makes sure that there is a first description.
+/// Ensures that there is a first description.
 #[used]
 #[unsafe(link_section = "rh_unseen")]
 static NOTHING: [u8; 2] = [0; 2];
 
-/// Added to the description of a call whose result differs from execution to execution.
+/// Added to the description of a call whose result varies from execution to execution.
 pub(crate) const VARIES: usize = 1 << 62;
 
-/// Functions that were called by their addresses and hide nothing.
+/// Maximum number of remembered functions that were called by their addresses and hide nothing.
 const REMEMBERED: usize = 64;
 #[unsafe(link_section = ".data.racehunter")]
 static HARMLESS: Global<[usize; REMEMBERED]> = Global::new([0; REMEMBERED]);
-/// Those that were reported in this execution.
+/// Functions that were reported in this execution.
 #[unsafe(link_section = ".data.racehunter")]
 static TOLD: Global<[(usize, usize); REMEMBERED]> = Global::new([(0, 0); REMEMBERED]);
 
-/// Whether there is anybody else to interfere with.
+/// Returns whether there are other threads to interfere with.
 pub(crate) unsafe fn others_are_there() -> bool {
     LIVE.get() > 1 || !(*current()).handler.is_null()
 }
@@ -44,14 +44,14 @@ pub(crate) unsafe fn is_marked(function: usize) -> bool {
     function != 0 && (function as *const u64).read_unaligned() == MARK
 }
 
-/// The place of a description in the section of the executable; those of libraries have their addresses.
+/// Returns the position of a description in the section of the executable; those of libraries have their addresses.
 unsafe fn place_of(description: *const u8) -> usize {
     let (start, end) = (&raw const __start_rh_unseen as usize, &raw const __stop_rh_unseen as usize);
     let address = description as usize;
     if (start..end).contains(&address) { address - start } else { address }
 }
 
-/// A call, or assembler, with a description is next. The arguments that matter come with it.
+/// Handles a call, or assembler, with a description, before it happens. The relevant arguments are passed along.
 pub(crate) unsafe extern "C" fn reached(
     description: *const u8,
     gate: *mut u8,
@@ -97,7 +97,7 @@ pub(crate) unsafe extern "C" fn reached(
     }
 }
 
-/// A function is called by its address, which is not marked as instrumented.
+/// Handles a call of a function by its address that is not marked as instrumented.
 pub(crate) unsafe extern "C" fn reached_through(function: usize, code: usize) {
     if free::is_on() || !schedule::running() || !others_are_there() {
         return;
@@ -115,8 +115,8 @@ pub(crate) unsafe extern "C" fn reached_through(function: usize, code: usize) {
     log::escape(Escape::Foreign, code, log::relative(function).0 as usize, 0);
 }
 
-/// The program hands over a function of its own that others call later: the first function of a thread, a signal handler. Or the
-/// runtime is about to call it: code that runs before `main` may have handed it over. It need not be instrumented.
+/// Handles a function of the program that others call later: the first function of a thread, a signal handler. Also called when
+/// the runtime is about to call it: code that runs before `main` may have passed it. It need not be instrumented.
 pub(crate) unsafe fn handed(function: usize, code: usize) {
     if free::is_on() || !schedule::running() || !outcome::in_executable(function) {
         return;
@@ -132,7 +132,7 @@ unsafe extern "C" {
     static rh_text_end: u8;
 }
 
-/// How many functions without instrumentation, by which the linker has replaced those of instrumented objects, are named.
+/// Maximum number of uninstrumented functions named that replaced those of instrumented objects at link time.
 const REPLACED: usize = 16;
 #[unsafe(link_section = ".data.racehunter")]
 static REPLACED_BY: Global<[usize; REPLACED]> = Global::new([0; REPLACED]);
@@ -140,11 +140,11 @@ static REPLACED_BY: Global<[usize; REPLACED]> = Global::new([0; REPLACED]);
 #[unsafe(link_section = ".data.racehunter")]
 static REPLACED_LOGGED: Global<bool> = Global::new(false);
 
-/// Called by a constructor of each instrumented object, with its functions that the linker could replace. Calls of
-/// them in the object look as if the object's own ones were called.
+/// Called by a constructor of each instrumented object, with its functions that the linker could replace. Calls of them in the
+/// object look like calls of the object's own functions.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __rh_register_replaceable(functions: *const usize, count: usize) {
-    // What the runtime puts in the place of a function of a library is a model of it.
+    // A replacement by the runtime is a model of the function.
     let runtime = &raw const rh_text_begin as usize..&raw const rh_text_end as usize;
     let known = &mut *REPLACED_BY.ptr();
     for at in 0..count {
@@ -158,7 +158,7 @@ unsafe extern "C" fn __rh_register_replaceable(functions: *const usize, count: u
     }
 }
 
-/// There is another thread now: what replaced functions do may matter.
+/// Notes replaced functions, which may matter now that there is another thread.
 pub(crate) unsafe fn note_replaced() {
     if (*REPLACED_BY.ptr())[0] == 0 || REPLACED_LOGGED.get() || free::is_on() || !schedule::running() {
         return;
@@ -169,12 +169,12 @@ pub(crate) unsafe fn note_replaced() {
     }
 }
 
-/// Whether what a function of the executable does is not known.
+/// Returns whether the effects of a function of the executable are unknown.
 pub(crate) unsafe fn is_unseen(function: usize) -> bool {
     !is_marked(function) && !hides_nothing(function)
 }
 
-/// Whether the function was reviewed, by the name that the dynamic linker knows.
+/// Returns whether the function was reviewed, by the name that the dynamic linker knows.
 unsafe fn hides_nothing(function: usize) -> bool {
     let Some(origin) = modules::origin(function) else { return false };
     if origin.symbol.is_null() || origin.address != function {

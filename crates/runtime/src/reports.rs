@@ -1,4 +1,4 @@
-//! What the detector reports: pairs of accesses that are a bug, and memory that threads share.
+//! Reports of the detector: pairs of accesses that are a bug, and memory that threads share.
 
 use crate::shadow::{ATOMIC, Access, RH_CODES, Slot, bytes_of, code_of, thread_of};
 use crate::thread::{CURRENT, current};
@@ -12,7 +12,7 @@ const SEEN_PAIRS: usize = 256;
 #[unsafe(link_section = ".data.racehunter")]
 static SEEN_ANY: Global<bool> = Global::new(false);
 
-/// Forgets what was reported, for the next iteration of an in-process loop.
+/// Forgets earlier reports, for the next iteration of an in-process loop.
 pub(crate) unsafe fn reset() {
     if SEEN_ANY.get() {
         SEEN_ANY.set(false);
@@ -26,11 +26,11 @@ pub(crate) struct First {
     pub code: usize,
     pub kind: Kind,
     pub size: u8,
-    /// What else there is to know about it, see [`Kind::RaceFirst`].
+    /// Further details, see [`Kind::RaceFirst`].
     pub extra: u64,
 }
 
-/// Two accesses of which neither happens before the other.
+/// Reports two accesses of which neither happens before the other.
 #[cold]
 pub(crate) unsafe fn race(address: usize, slot: Slot, was_write: bool, me: Slot, access: &Access) {
     let kind = match (was_write, slot & ATOMIC != 0) {
@@ -54,7 +54,7 @@ pub(crate) unsafe fn pair(first: &First, byte: u64, size: u8, access: &Access) {
     if annotations::is_benign(byte as usize) {
         return escapes::excused();
     }
-    // Memory that is used after its end: that order was seen. Any other is inferred.
+    // A use of memory after its lifetime was seen in that order. Any other race is inferred.
     let is_seen = matches!(first.kind, Kind::Free | Kind::Exit);
     if !is_seen && schedule::flags() & FLAG_INFER_NOTHING != 0 {
         return;
@@ -92,7 +92,7 @@ pub(crate) unsafe fn pair(first: &First, byte: u64, size: u8, access: &Access) {
     }
 }
 
-/// Whether nothing was reported about this pair of places so far. When the table is full, new pairs take the place of others.
+/// Returns whether nothing was reported about this pair of places so far. When the table is full, new pairs replace others.
 unsafe fn is_new(low: usize, high: usize) -> bool {
     let seen = &mut *SEEN.ptr();
     let mut at = (low ^ high.rotate_left(7)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56;
@@ -113,7 +113,7 @@ unsafe fn is_new(low: usize, high: usize) -> bool {
 /// Bit of a site's flag byte, in this process only: its sharing was logged.
 const SITE_SHARED_LOGGED: u8 = 0x10;
 
-/// Two threads use this memory, and this site is one of those involved: it should be a point.
+/// Reports that two threads use this memory, and this site should be a point.
 pub(crate) unsafe fn shared(address: usize, site: usize) {
     let flags = modules::flags_of(site);
     let known = SITE_POINT | SITE_SHARED_LOGGED;

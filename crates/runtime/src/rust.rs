@@ -1,30 +1,30 @@
-//! What programs in Rust need that others do not.
+//! What only Rust programs need.
 
 use crate::thread::{COUNT, CURRENT, current, thread};
 use crate::{Global, annotations, constructors, log, reach, schedule};
 use racehunter_abi::control::FLAG_STACKS;
 use racehunter_abi::{Escape, Kind, Record, UNMODELLED_EXIT, UNMODELLED_FUNCTION};
 
-// Programs in Rust, and those of tests, define them when they are linked. Others do not, and the addresses are 0 there.
+// Rust programs, and Rust test programs, define these symbols at link time. In others the addresses are 0.
 core::arch::global_asm!(".weak __rh_rust", ".weak __rh_libtest");
 
-/// Whether the program is in Rust, with an instrumented standard library.
+/// Returns whether the program is in Rust, with an instrumented standard library.
 pub(crate) unsafe fn is_rust() -> bool {
     let symbol: usize;
     core::arch::asm!("mov {}, qword ptr [rip + __rh_rust@GOTPCREL]", out(reg) symbol, options(nostack, readonly));
     symbol != 0
 }
 
-/// Whether the program is a test program with Rust's harness.
+/// Returns whether the program is a test program with Rust's harness.
 unsafe fn has_harness() -> bool {
     let symbol: usize;
     core::arch::asm!("mov {}, qword ptr [rip + __rh_libtest@GOTPCREL]", out(reg) symbol, options(nostack, readonly));
     symbol != 0
 }
 
-/// Whether the thread to be created is the one in which the harness runs a test. If the system has no thread left,
-/// the harness runs the test in `main`; all other threads then belong to the test. Otherwise the harness's own use of
-/// two threads would be explored in every test.
+/// Returns whether the thread to be created is the one in which the harness runs a test. If the system has no thread left, the
+/// harness runs the test in `main`; all other threads then belong to the test. Otherwise the harness's own use of two threads
+/// would be explored in every test.
 pub(crate) unsafe fn refuses_thread() -> bool {
     has_harness()
         && constructors::is_past()
@@ -37,19 +37,19 @@ pub(crate) unsafe fn refuses_thread() -> bool {
         }
 }
 
-/// The harness has asked for its thread.
+/// Whether the harness has asked for its thread.
 #[unsafe(link_section = ".data.racehunter")]
 static WAS_REFUSED: Global<bool> = Global::new(false);
 
-/// A thread ends the program. The harness does so only if a test has failed; with success it returns from `main`. A test that ends the
-/// program with success has not come to its end, and what it would have checked there is not known.
+/// Called when a thread ends the program. The harness does so only if a test has failed; with success it returns from `main`. A
+/// test that ends the program with success has not finished, and its remaining checks are unknown.
 pub(crate) unsafe fn exits(status: i32, code: usize) {
     if status == 0 && WAS_REFUSED.get() && has_harness() {
         log::escape(Escape::Unmodelled, code, (UNMODELLED_FUNCTION + UNMODELLED_EXIT) as usize, 0);
     }
 }
 
-/// Threads may meet in code that is taken as a whole, by what is not in the log.
+/// Notes that threads may meet in library code that is not under test, without trace in the log.
 #[inline(always)]
 pub(crate) unsafe fn meets() {
     if !MET.get() && schedule::running() && reach::others_are_there() {
@@ -59,11 +59,11 @@ pub(crate) unsafe fn meets() {
     }
 }
 
-/// It was said that they do.
+/// Whether that was noted.
 #[unsafe(link_section = ".data.racehunter")]
 static MET: Global<bool> = Global::new(false);
 
-/// The standard library draws keys for hash maps.
+/// Notes that the standard library draws keys for hash maps.
 pub(crate) unsafe fn draws() {
     if !DREW.get() && is_rust() && schedule::running() {
         DREW.set(true);
@@ -71,17 +71,17 @@ pub(crate) unsafe fn draws() {
     }
 }
 
-/// It was said that it does.
+/// Whether that was noted.
 #[unsafe(link_section = ".data.racehunter")]
 static DREW: Global<bool> = Global::new(false);
 
-/// Between the iterations of an in-process loop.
+/// Resets the module between iterations of an in-process loop.
 pub(crate) unsafe fn reset() {
     MET.set(false);
     DREW.set(false);
 }
 
-/// The running thread is about to unwind because of a panic. The end of the program decides whether that is a bug.
+/// Notes that the running thread is about to unwind because of a panic. The end of the program decides whether that is a bug.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __rh_panics() {
     if !schedule::running() || schedule::flags() & FLAG_STACKS == 0 {
@@ -89,7 +89,7 @@ unsafe extern "C" fn __rh_panics() {
     }
     let number = CURRENT.get();
     let t = thread(number);
-    // The innermost frame belongs to the standard library: the last noted place is elsewhere.
+    // The innermost frame belongs to the standard library, so the last noted place does not apply.
     let code = core::mem::replace(&mut (*t).code, 0);
     let stack = log::stack_of(t);
     (*t).code = code;

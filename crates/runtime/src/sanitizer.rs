@@ -1,7 +1,7 @@
-//! The rest of the sanitizers' runtime interfaces, so that whatever links with `-fsanitize=thread` links here.
+//! The rest of the sanitizers' runtime interfaces, so that everything that links with `-fsanitize=thread` links here.
 //!
-//! What says something about memory or synchronisation has its meaning. What asks for reports finds none: they are made by the
-//! controller. Functions that programs may define themselves (`__tsan_default_options`, `__tsan_on_report`...) are not here.
+//! Functions about memory or synchronisation have their meaning. Queries for reports find none: the controller makes them.
+//! Functions that programs may define themselves (`__tsan_default_options`, `__tsan_on_report`...) are not here.
 
 use crate::hooks::announced;
 use crate::sync::futex;
@@ -32,7 +32,7 @@ macro_rules! accesses {
     )* };
 }
 
-// The place is passed.
+// The place is passed as an argument.
 accesses! {
     __tsan_read1_pc 1 Kind::Read;
     __tsan_read2_pc 2 Kind::Read;
@@ -170,7 +170,7 @@ fn next_tag() -> usize {
     TAGS.get()
 }
 
-// The interface for virtual machines of Java: memory that they manage, and locks.
+// The interface for Java virtual machines: memory that they manage, and locks.
 
 without_effect! {
     __tsan_java_init(_heap: usize, _size: usize);
@@ -197,7 +197,7 @@ unsafe extern "C" fn __tsan_java_mutex_unlock_rec(at: usize) -> c_int {
     times
 }
 
-/// Locks of such a machine that are held, and how often.
+/// Held locks of such a machine, and how often each is held.
 const HELD: usize = 16;
 #[unsafe(link_section = ".data.racehunter")]
 static LOCKS: Global<[(usize, c_int); HELD]> = Global::new([(0, 0); HELD]);
@@ -236,15 +236,15 @@ unsafe extern "C" fn __tsan_java_move(_from: usize, to: usize, size: usize) {
     crate::shadow::clear(to, size);
 }
 
-// A barrier that orders threads in time, and nothing that they do: for tests of detectors.
+// A barrier that orders threads in time but not by happens-before: for tests of detectors.
 
-/// Low bits of a barrier: how many threads it takes. The others count arrivals.
+/// The low bits of a barrier: the number of threads. The others count arrivals.
 ///
-/// All of it fits into four bytes, which is what newer versions of the interface reserve for it.
+/// All of it fits into four bytes, which newer versions of the interface reserve for it.
 const THREAD_BITS: u32 = 10;
 const ARRIVAL: u32 = 1 << THREAD_BITS;
 
-/// How many times a barrier was full.
+/// Returns how many times a barrier was full.
 fn round(barrier: u32) -> u32 {
     (barrier >> THREAD_BITS) / (barrier & (ARRIVAL - 1)).max(1)
 }
@@ -279,7 +279,7 @@ unsafe extern "C" fn meet(barrier: *mut u32, code: usize) {
     (*current()).ignores_order -= 1;
 }
 
-/// How many instrumented functions the running thread is in.
+/// Returns how many instrumented functions the running thread is in.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __tsan_testonly_shadow_stack_current_size() -> usize {
     let mut frames = 0;
@@ -306,7 +306,7 @@ unsafe extern "C" fn __sanitizer_internal_memset(to: *mut u8, byte: c_int, len: 
     to
 }
 
-/// Questions about the detector that dynamic annotations ask.
+/// Queries of dynamic annotations about the detector.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ThreadSanitizerQuery(question: *const c_char) -> *const c_char {
     if CStr::from_ptr(question) == c"pure_happens_before" { c"1".as_ptr() } else { c"0".as_ptr() }
@@ -358,7 +358,7 @@ global_asm!(
     "ret",
 );
 
-// The names by which an interceptor is called when the program defines a function with the intercepted name. Those of
+// The names under which an interceptor is called when the program defines a function with the intercepted name. Those of
 // modelled functions are next to their models; these lead to the C library.
 global_asm!(
     ".irp name, fopen, fileno, open, memcpy, memmove, memset, strlen",

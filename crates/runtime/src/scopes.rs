@@ -1,4 +1,4 @@
-//! The lives of local variables whose address is known outside their function.
+//! Lifetimes of local variables whose address escapes their function.
 //!
 //! Instrumented code announces where the block of such a variable begins and ends ([`begin`], [`end`]). Another thread may
 //! still have the address after the end. It uses the variable too late if it does so after the end, or without being ordered
@@ -9,9 +9,9 @@ use crate::{escapes, free, schedule, shadow};
 use racehunter_machine::memory::{Block, overlap};
 use racehunter_machine::scope::{Call, EndedScope, EndedScopes};
 
-/// Variables of a thread that can be known to have ended while their functions run.
+/// Maximum number of variables of a thread that can be known to have ended while their functions run.
 const MOST: usize = 512;
-/// Bytes that a thread needs for them, behind its shadow call stack.
+/// Number of bytes that a thread needs for them, after its shadow call stack.
 pub(crate) const SIZE: usize = MOST * size_of::<EndedScope>();
 
 unsafe fn of<'a>(t: *mut Thread) -> EndedScopes<'a> {
@@ -24,14 +24,14 @@ unsafe fn call_of(frame: *const Frame) -> Call {
     Call { frame: frame as usize, returns_to: (*frame).code, slot: (*frame).slot as usize }
 }
 
-/// A variable of the running function begins to live.
+/// Begins the lifetime of a variable of the running function.
 pub(crate) unsafe extern "C" fn begin(address: usize, size: usize) {
     if schedule::running() && !free::is_on() {
         of(current()).begin(Block { start: address, size }, call_of(__rh_stack.get().sub(1)));
     }
 }
 
-/// The life of a variable of the running function ends.
+/// Ends the lifetime of a variable of the running function.
 pub(crate) unsafe extern "C" fn end(address: usize, size: usize, code: usize) {
     if !schedule::running() || free::is_on() {
         return;
@@ -43,7 +43,7 @@ pub(crate) unsafe extern "C" fn end(address: usize, size: usize, code: usize) {
     of(t).end(memory, call_of(__rh_stack.get().sub(1)));
 }
 
-/// Whether the address is in a variable of a thread, which does not run now, that is not alive.
+/// Returns whether the address is in a variable of a thread, which does not run now, after the variable's lifetime.
 pub(crate) unsafe fn has_ended(t: *mut Thread, address: usize) -> bool {
     let (first, top) = ((*t).stack as usize, (*t).stack_top as usize);
     let is_there = |call: &Call| (first..top).contains(&call.frame) && call_of(call.frame as *const Frame) == *call;

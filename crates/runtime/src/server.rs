@@ -41,8 +41,8 @@ unsafe extern "C" {
     fn getauxval(kind: usize) -> usize;
 }
 
-/// Marks an executable as RaceHunter's, for the controller to find: an ELF note with the sizes of its name and of its
-/// content, its type, the name with its zero byte, and the content.
+/// Marks an executable as RaceHunter's for the controller: an ELF note with the sizes of its name and of its content,
+/// its type, the zero-terminated name, and the content.
 #[used]
 #[unsafe(link_section = ".note.racehunter")]
 static NOTE: [u32; 6] = [5, 4, 1, u32::from_le_bytes(*b"RcHn"), 0, FORMAT_VERSION];
@@ -52,7 +52,7 @@ static FLAGS_EPOCH: Global<u32> = Global::new(0);
 /// Whether this process may accept requests itself.
 #[unsafe(link_section = ".data.racehunter")]
 static ACCEPTS: Global<bool> = Global::new(true);
-/// Threads that are kept ready, at most, whatever the region says.
+/// Maximum number of threads kept ready, whatever the region says.
 const MOST_READY: u32 = 256;
 
 type Main = unsafe extern "C" fn(i32, *const *const c_char, *const *const c_char) -> i32;
@@ -75,12 +75,12 @@ pub(crate) fn thread_storage() -> ThreadStorage {
     STORAGE.get()
 }
 
-/// Code of the executable: first address and the one behind the last.
+/// Returns the start and end of the executable's code.
 pub(crate) fn executable() -> (usize, usize) {
     (&raw const __executable_start as usize, &raw const etext as usize)
 }
 
-/// Makes the main thread known. The first thing that happens in the process.
+/// Registers the main thread. The first thing that happens in the process.
 pub(crate) unsafe fn early_init() {
     const HWCAP2: usize = 26;
     let main = prepare(ThreadId::MAIN);
@@ -141,7 +141,7 @@ unsafe extern "C" fn run_main(argc: i32, argv: *const *const c_char, environment
             let top: usize;
             core::arch::asm!("mov {}, rsp", out(reg) top, options(nomem, nostack));
             afterlife::begin_main(top);
-            // Not kept on the stack: a thread that still uses the frame of `main`, which is gone, would overwrite it.
+            // Not kept on the stack: a thread that still uses the ended frame of `main` would overwrite it.
             outcome::STATUS.set(main(argc, argv, environment));
             if outcome::cuts_off() {
                 end_of_main(afterlife::end_main());
@@ -157,7 +157,7 @@ unsafe extern "C" fn before_end() {
     outcome::before_end(0);
 }
 
-/// Others go first, while this thread waits below what `main` has left on the stack: handlers of signals that it gets
+/// Others run first, while this thread waits below what `main` left on the stack: handlers of signals that it gets
 /// meanwhile must not use that memory.
 #[unsafe(naked)]
 unsafe extern "C" fn end_of_main(below: usize) {
@@ -177,7 +177,7 @@ unsafe fn wants_server() -> bool {
     constructors::has_variable(constructors::SERVER) && connect()
 }
 
-/// Maps the control region and says hello. Returns whether there is a controller.
+/// Maps the control region and greets the controller. Returns whether there is one.
 unsafe fn connect() -> bool {
     let region = sys::map_shared(REGION_FD, REGION_SIZE);
     if region.is_null() || (*(region as *const Header)).magic != MAGIC {
@@ -213,7 +213,7 @@ unsafe fn answer(count: u32) {
     sys::call(sys::WRITE, ANSWER_FD as usize, &raw const count as usize, 4, 0);
 }
 
-/// Waits for the next request and prepares for it. False when the controller is gone.
+/// Waits for the next request and prepares for it. Returns false if the controller is gone.
 unsafe fn accept() -> bool {
     let mut requested = 0_u32;
     if sys::call(sys::READ, REQUEST_FD as usize, &raw mut requested as usize, 4, 0) != 4 {
@@ -228,7 +228,7 @@ unsafe fn accept() -> bool {
     true
 }
 
-/// Takes over the flags of sites when the controller has changed them.
+/// Loads the site flags if the controller has changed them.
 unsafe fn load_flags() {
     let epoch = (*header()).sites_epoch;
     if FLAGS_EPOCH.get() != epoch {
@@ -244,7 +244,7 @@ unsafe fn answer_request() {
     answer(ran);
 }
 
-/// Serves requests. Returns in the child that is to run an execution; the server itself ends with its controller.
+/// Serves requests. Returns in the child that runs an execution; the server itself ends with its controller.
 unsafe fn serve() {
     if copies::have_something() {
         constructors::begin_before_main();
@@ -257,7 +257,7 @@ unsafe fn serve() {
     let header = header();
     let input = input_position();
     loop {
-        // A child that runs an in-process loop accepts requests itself; what it leaves open is done here.
+        // A child that runs an in-process loop accepts requests itself; the slots that it leaves are run here.
         if (*header).requested == 0 && !accept() {
             sys::exit_group(0);
         }
@@ -270,7 +270,7 @@ unsafe fn serve() {
         while (*header).next < (*header).requested {
             let next = (*header).next;
             if next >= SLOTS as u32 {
-                // An execution has overwritten shared data. There is no point in continuing.
+                // An execution has overwritten shared data, so continuing is pointless.
                 sys::exit_group(1);
             }
             if !has_room() {
@@ -309,26 +309,26 @@ unsafe fn serve() {
     }
 }
 
-/// Where the program writes next.
+/// Returns where the program writes next.
 pub(crate) unsafe fn output_position() -> u64 {
     const SEEK_CUR: usize = 1;
     sys::call(sys::LSEEK, 1, 0, SEEK_CUR, 0) as u64
 }
 
-/// How far standard input was read; negative if that cannot be determined.
+/// Returns how far standard input was read; negative if that cannot be determined.
 pub(crate) unsafe fn input_position() -> isize {
     const SEEK_CUR: usize = 1;
     sys::call(sys::LSEEK, 0, 0, SEEK_CUR, 0)
 }
 
-/// Processes share the position of a file: every execution must find it where the first one did.
+/// Processes share the position of a file: every execution must start at the same one.
 pub(crate) unsafe fn set_input(position: isize) {
     if position >= 0 {
         sys::call(sys::LSEEK, 0, position as usize, 0, 0);
     }
 }
 
-/// From here on the slot counts as begun, whatever happens to the process.
+/// Marks the slot as begun, whatever happens to the process.
 unsafe fn enter_slot(index: u32) {
     SLOT.set(index);
     let header = header();
@@ -337,7 +337,7 @@ unsafe fn enter_slot(index: u32) {
     (*slot_at(index)).state = STATE_RUNNING;
 }
 
-/// Whether another execution of ordinary length fits into the log.
+/// Returns whether another execution of ordinary length fits into the log.
 unsafe fn has_room() -> bool {
     let used = (*header()).log_used as usize;
     used == 0 || used < LOG_RECORDS / 2
@@ -350,7 +350,7 @@ unsafe fn become_execution() {
     sys::call(sys::PRCTL, SET_PARENT_DEATH_SIGNAL, SIGKILL, 0, 0);
     let debugged = (*slot()).flags & FLAG_DEBUG != 0;
     if !debugged {
-        // A debugger's terminal is for the group that it knows.
+        // A debugger's terminal belongs to the group that it knows.
         sys::call(sys::SETPGID, 0, 0, 0, 0);
     }
     if (*slot()).flags & FLAG_FREE != 0 {
@@ -399,49 +399,49 @@ unsafe fn begin_slot() {
     schedule::begin();
 }
 
-/// The process that has started the server, and its group.
+/// The process that started the server, and its group.
 #[unsafe(link_section = ".data.racehunter")]
 static CONTROLLER: Global<[i32; 2]> = Global::new([0; 2]);
 
-/// Whether a signal to this process, or with a negative number to this group, would get to the controller.
+/// Returns whether a signal to this process, or with a negative number to this group, would reach the controller.
 pub(crate) fn is_controller(id: i32) -> bool {
     let [process, group] = CONTROLLER.get();
     process > 0 && (id == process || group > 1 && id == -group)
 }
 
-/// Whether this process runs executions for a controller.
+/// Returns whether this process runs executions for a controller.
 pub(crate) fn has_controller() -> bool {
     !REGION.get().is_null()
 }
 
-/// Whether this execution can afford system calls at its end: an execution of an in-process loop takes no longer than
-/// one system call, unless it logs everything.
+/// Returns whether this execution can afford system calls at its end: an execution of an in-process loop takes no
+/// longer than one system call, unless it logs everything.
 pub(crate) unsafe fn is_worth_a_look() -> bool {
     (*header()).loops == 0 || (*slot()).observe != OBSERVE_POINTS
 }
 
-/// Whether the user wants executions to change files for all to see.
+/// Returns whether the user wants executions to change the real files.
 pub(crate) unsafe fn shares_files() -> bool {
     (*header()).shared & SHARED_FILES != 0
 }
 
-/// Whether the user wants executions to bind ports of the machine.
+/// Returns whether the user wants executions to bind ports of the machine.
 pub(crate) unsafe fn shares_network() -> bool {
     (*header()).shared & SHARED_NETWORK != 0
 }
 
-/// Whether what executions print is compared.
+/// Returns whether the output of executions is compared.
 pub(crate) unsafe fn checks_output() -> bool {
     (*header()).shared & CHECKED_OUTPUT != 0
 }
 
-/// Whether many executions run in this process.
+/// Returns whether many executions run in this process.
 pub(crate) unsafe fn runs_loops() -> bool {
     (*header()).loops != 0
 }
 
-/// Executions must leave the namespaces before they have threads, and cover directories before they read them: this
-/// one begins again, and has changed nothing yet. Returns if it cannot.
+/// Restarts this execution, which has changed nothing yet: executions must leave the namespaces before they have
+/// threads, and cover directories before they read them. Returns if it cannot.
 pub(crate) unsafe fn begin_earlier() {
     let header = header();
     if (*slot()).flags & FLAG_DEBUG == 0 && (*header).loops == 0 {
@@ -452,13 +452,13 @@ pub(crate) unsafe fn begin_earlier() {
     }
 }
 
-/// For in-process loops: starts the slot that this process was forked for, once more.
+/// For in-process loops: restarts the slot that this process was forked for.
 pub(crate) unsafe fn begin_again() {
     begin_slot();
 }
 
-/// For in-process loops: whether this process can continue with another slot, of this request or of the next one. A
-/// plan that watches or logs more changes the process permanently, so the slot after it needs another process.
+/// For in-process loops: returns whether this process can continue with another slot, of this request or of the next
+/// one. A plan that watches or logs more changes the process permanently, so the slot after it needs another process.
 pub(crate) unsafe fn has_next() -> bool {
     let plain = |slot: *const Slot| {
         let special = (*slot).flags & (FLAG_VALUES | FLAG_SELECTIVE) != 0;
@@ -480,20 +480,20 @@ pub(crate) unsafe fn has_next() -> bool {
     plain(slot_at((*header).next))
 }
 
-/// For in-process loops: continues with the slot that [`has_next`] has promised.
+/// For in-process loops: continues with the slot that [`has_next`] has found.
 pub(crate) unsafe fn begin_next() {
     enter_slot((*header()).next);
     begin_slot();
 }
 
-/// The program has forked, and this is the new process: it is on its own, with only the thread that forked.
+/// Called in a process that the program has forked: it is on its own, with only the thread that forked.
 pub(crate) unsafe fn leave() {
     kernel::forked();
     start::leave();
     schedule::end();
     log::stop();
     if !REGION.get().is_null() {
-        // The communication between controller and execution does not concern it.
+        // It has nothing to do with the communication between controller and execution.
         sys::call(sys::MUNMAP, REGION.get() as usize, REGION_SIZE, 0, 0);
         if ACCEPTS.get() {
             ACCEPTS.set(false);

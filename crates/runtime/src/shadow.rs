@@ -1,15 +1,14 @@
 //! The happens-before detector (FastTrack), on shadow memory.
 //!
-//! Every 4 bytes of the program's memory have a [`Cell`] of 16 bytes: the last write and the last read. Each is one
-//! word ([`Slot`]) that has, from the top: the thread's clock (24 bits), its number (12), whether the access was
-//! atomic (1), which of the 4 bytes it touched (4), and the site (23), from which the code address follows
-//! ([`code_of`]).
+//! Every 4 bytes of the program's memory have a [`Cell`] of 16 bytes: the last write and the last read. Each is one word
+//! ([`Slot`]) that has, from the top: the thread's clock (24 bits), its number (12), whether the access was atomic (1), which
+//! of the 4 bytes it touched (4), and the site (23), from which the code address follows ([`code_of`]).
 //!
 //! Two slots are not always enough. If single bytes are accessed separately, the cell gets two slots for each byte
-//! ([`bytes`]). For concurrent readers, or atomics mixed with plain accesses, it gets a list that holds every access
-//! that no later one covers ([`Entry`]). Nothing is ever lost. In both cases the read slot says where to find it, and
-//! has a clock that no thread has. So has the read slot of memory that must not be used any more ([`ENDED`]): no fast
-//! path applies to any of them.
+//! ([`bytes`]). For concurrent readers, or atomics mixed with plain accesses, it gets a list that holds every access that no
+//! later one covers ([`Entry`]). Nothing is ever lost. In both cases the read slot says where to find it, and has a clock that
+//! no thread has. The read slot of memory after its lifetime has such a clock too ([`ENDED`]). No fast path applies to any of
+//! these.
 
 mod bytes;
 
@@ -47,12 +46,12 @@ const CLOCK_SHIFT: u32 = 40;
 const LIST: u64 = !0 << CLOCK_SHIFT;
 /// The same with one more bit marks slots per byte; the rest is the number of the [`bytes::Bytes`].
 const BYTES: u64 = !0 << (CLOCK_SHIFT - 1);
-/// The same with yet one more bit marks memory whose life has ended; the rest says how ([`afterlife`]).
+/// The same with yet one more bit marks memory after its lifetime; the rest says how it ended ([`afterlife`]).
 const ENDED: u64 = !0 << (CLOCK_SHIFT - 2);
-/// Clocks that threads can have. One that is used up no longer moves on, which hides races but invents none.
+/// The last clock value of threads. A clock that reaches it no longer advances, which hides races but invents none.
 pub(crate) const LAST_CLOCK: u32 = 0xff_fffe;
 
-/// The part of a slot that is the same for everything that a thread does between two releases.
+/// Returns the part of a slot that is the same for everything that a thread does between two releases.
 pub(crate) const fn epoch(clock: ClockValue, thread: ThreadId) -> u64 {
     (clock.0 as u64) << CLOCK_SHIFT | (thread.0 as u64) << THREAD_SHIFT
 }
@@ -66,7 +65,7 @@ const SIZE: usize = 0x4000_0000_0000;
 /// Bits of an address that select its shadow. The executable, the heap, libraries and stacks differ in them.
 const ADDRESS_BITS: u32 = 44;
 
-/// The code address of every site that was noted.
+/// The code address of every noted site.
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_CODES: Global<*mut usize> = Global::new(core::ptr::null_mut());
@@ -78,7 +77,7 @@ static LISTS: Global<*mut Entry> = Global::new(core::ptr::null_mut());
 static LISTS_USED: Global<usize> = Global::new(0);
 const LISTS_SIZE: usize = 1 << 36;
 
-/// Entries that lists have given back.
+/// Free entries.
 #[unsafe(link_section = ".data.racehunter")]
 static SPARE: Global<*mut Entry> = Global::new(core::ptr::null_mut());
 
@@ -91,7 +90,7 @@ pub(crate) struct Access {
     pub site: *mut u8,
 }
 
-/// Where the cells are: first address and number of bytes.
+/// Returns the first address of the cells and their size in bytes.
 pub(crate) const fn extent() -> (usize, usize) {
     (BASE, SIZE)
 }
@@ -122,7 +121,7 @@ pub(crate) const fn bytes_of(slot: Slot) -> u64 {
     (slot & MASK) >> MASK_SHIFT
 }
 
-/// The access happened before everything that the running thread does now.
+/// Returns whether the access happened before everything that the running thread does now.
 #[inline(always)]
 unsafe fn is_ordered(slot: Slot) -> bool {
     clock_of(slot) <= *(*current()).clock.add(thread_of(slot).index())
@@ -134,7 +133,7 @@ const FIRST_PSEUDO_SITE: usize = (1 << SITE_BITS) - PSEUDO_SITES;
 
 #[inline(always)]
 unsafe fn site_index(access: &Access) -> usize {
-    // Sites of the executable are in one piece, far from everything else that could be a site.
+    // Sites of the executable are contiguous, far from everything else that could be a site.
     let offset = (access.site as usize).wrapping_sub(modules::RH_SITES.get() as usize);
     if offset < FIRST_PSEUDO_SITE {
         if *RH_CODES.get().add(offset) != access.code || *access.site & (sites::NOTED | hooks::SITE_LOOK) == 0 {
@@ -221,7 +220,7 @@ unsafe fn note_whole(first: *mut Cell, count: usize, me: Slot, is_write: bool) -
     count
 }
 
-/// The same for a part of a cell. False if it needs a closer look.
+/// The same for a part of a cell. Returns false if the fast path does not apply.
 #[inline(always)]
 unsafe fn note_part(cell: *mut Cell, me: Slot, is_write: bool) -> bool {
     let (write, read) = ((*cell).write, (*cell).read);
@@ -273,13 +272,13 @@ unsafe fn check_cell(address: usize, mask: u64, site: u64, access: &Access) {
     note(cell, me, is_write);
 }
 
-/// Whether the slot of a byte that this access touches can be used for it: nothing is lost with what it has.
+/// Returns whether the slot of a byte can be reused for this access without losing anything.
 unsafe fn replaceable(me: Slot, old: Slot) -> bool {
     old == 0 || ((me & ATOMIC == 0 || old & ATOMIC != 0) && is_ordered(old) && !of_handler(me, old))
 }
 
-/// Whether one of the two accesses is made by a signal handler and the other by the code of the same thread: both
-/// must be recorded, since their order is not fixed.
+/// Returns whether one of the two accesses is made by a signal handler and the other by the code of the same thread: both must
+/// be recorded, since their order is not fixed.
 #[inline(always)]
 fn of_handler(me: Slot, old: Slot) -> bool {
     thread_of(old) == thread_of(me) && (clock_of(old) ^ clock_of(me)) & 1 != 0
@@ -312,7 +311,7 @@ unsafe fn look(address: usize, slot: Slot, was_write: bool, me: Slot, is_write: 
     }
 }
 
-/// Compares all accesses of the list with this one, and removes those that it covers. False if the list already has
+/// Compares all accesses of the list with this one, and removes those that it covers. Returns false if the list already has
 /// this access.
 unsafe fn check_list(cell: *mut Cell, address: usize, me: Slot, is_write: bool, access: &Access) -> bool {
     let mut first = list((*cell).read);
@@ -322,7 +321,7 @@ unsafe fn check_list(cell: *mut Cell, address: usize, me: Slot, is_write: bool, 
         let entry = *link;
         let Entry { slot, is_write: was_write, next } = *entry;
         if was_write == is_write && is_same(slot, me) {
-            // Everything behind it was compared when it was put in front.
+            // Everything after it was compared when it was inserted.
             known = true;
             break;
         }
@@ -339,7 +338,7 @@ unsafe fn check_list(cell: *mut Cell, address: usize, me: Slot, is_write: bool, 
     !known
 }
 
-/// Whether a later access by the running thread makes the old one unnecessary: every access that races with the old
+/// Returns whether a later access by the running thread makes the old one unnecessary: every access that races with the old
 /// one also races with the new one.
 #[inline(always)]
 unsafe fn covers(me: Slot, is_write: bool, old: Slot, was_write: bool) -> bool {
@@ -405,7 +404,7 @@ unsafe fn new_entry(slot: Slot, is_write: bool, next: *mut Entry) -> *mut Entry 
     entry
 }
 
-/// Checks the end of memory's life as a write of it, and marks it: from here on every access to it is too late. `how` it
+/// Checks the end of memory's lifetime as a write to it, and marks it: from here on every access to it is too late. `how` it
 /// ended is for [`afterlife`]; without an access it is not checked.
 pub(crate) unsafe fn end(address: usize, size: usize, access: Option<&Access>, how: u64) {
     let site = access.map_or(0, |access| site_index(access) as u64);
@@ -423,10 +422,10 @@ pub(crate) unsafe fn end(address: usize, size: usize, access: Option<&Access>, h
     }
 }
 
-/// Marks the memory that a thread has used from `to` downwards, at most to `from`. It has used some of it down to `down_to`
-/// at least; below that, `gap` bytes that are untouched are taken to be the end. Returns the lowest address that was
-/// marked. The thread's own last access stays. What is above `certain` has ended in any case: the address of a variable
-/// can be passed on before anything is known to be there.
+/// Marks the memory that a thread has used from `to` downwards, at most to `from`. It has used some of it down to `down_to` at
+/// least; below that, `gap` untouched bytes are taken to be the end. Returns the lowest marked address. The thread's own last
+/// access stays. Memory above `certain` has ended in any case: the address of a variable can be passed on before any access to
+/// it is known.
 pub(crate) unsafe fn end_used(
     range: core::ops::Range<usize>,
     down_to: usize,
@@ -448,7 +447,7 @@ pub(crate) unsafe fn end_used(
         }
     }
     if lowest < range.end || certain < range.end {
-        // Memory in between without a recorded access has ended too: a variable that the thread has only passed on.
+        // Memory in between without a recorded access has ended too: a variable whose address the thread has only passed on.
         let used = if lowest < range.end { lowest - gap } else { lowest };
         lowest = range.start.max(used.min(certain));
         for at in (lowest..range.end).step_by(4) {
@@ -461,7 +460,7 @@ pub(crate) unsafe fn end_used(
     lowest
 }
 
-/// Whether another thread has used some of this memory without being ordered before what the running thread does now.
+/// Returns whether another thread has used some of this memory without being ordered before what the running thread does now.
 pub(crate) unsafe fn is_used_beside(address: usize, size: usize) -> bool {
     if !DETECTS.get() {
         return false;
@@ -485,7 +484,7 @@ pub(crate) unsafe fn is_used_beside(address: usize, size: usize) -> bool {
     })
 }
 
-/// How the life of the memory at this address ended, if it did.
+/// Returns how the lifetime of the memory at this address ended, if it did.
 pub(crate) unsafe fn ended(address: usize) -> Option<u64> {
     let read = (*cell_of(address)).read;
     (read >= ENDED).then_some(read & !ENDED)
@@ -508,14 +507,14 @@ unsafe fn empty(cell: *mut Cell) {
     }
 }
 
-/// Memory begins a new life: nothing that happened to it before counts.
+/// Begins a new lifetime of memory: its history does not count.
 pub(crate) unsafe fn clear(address: usize, len: usize) {
     if DETECTS.get() && len != 0 {
         forget(address, len);
     }
 }
 
-/// Whether the cells of this memory, which is whole pages, know of no access.
+/// Returns whether the cells of this memory, which is whole pages, record no access.
 pub(crate) unsafe fn is_untouched(address: usize, len: usize) -> bool {
     let mut is_untouched = true;
     each_used(address, len, |start, len| {
@@ -525,12 +524,12 @@ pub(crate) unsafe fn is_untouched(address: usize, len: usize) -> bool {
     is_untouched
 }
 
-/// The parts of this memory, which is whole pages, whose cells may know of something: others have no memory yet, and would get
-/// some if they were looked at.
+/// Visits the parts of this memory, which is whole pages, whose cells may record something: others have no memory yet, and
+/// would get some if they were read.
 pub(crate) unsafe fn each_used(address: usize, len: usize, mut part: impl FnMut(usize, usize)) {
     const MINCORE: usize = 27;
     const PAGE: usize = 4096;
-    /// Bytes of the program's memory that have a page of cells.
+    /// Number of bytes of the program's memory per page of cells.
     const SHARE: usize = PAGE / size_of::<Cell>() * 4;
     const MOST: usize = 4096;
     let mut at = address;
@@ -546,14 +545,14 @@ pub(crate) unsafe fn each_used(address: usize, len: usize, mut part: impl FnMut(
     }
 }
 
-/// Forgets what the cells of memory know that is whole pages, and gives theirs back.
+/// Clears the cells of memory that is whole pages, and frees their pages.
 pub(crate) unsafe fn clear_pages(address: usize, len: usize) {
     if DETECTS.get() && len != 0 {
         sys::discard(cell_of(address) as usize, len / 4 * size_of::<Cell>());
     }
 }
 
-/// Forgets what the cells of this memory know.
+/// Clears the cells of this memory.
 pub(crate) unsafe fn forget(address: usize, len: usize) {
     let start = cell_of(address) as usize;
     let end = start + ((address & 3) + len).div_ceil(4) * size_of::<Cell>();

@@ -1,7 +1,7 @@
-//! The code addresses of sites, as executions find them out.
+//! The code addresses of sites, as executions discover them.
 //!
 //! An execution would lose what it learns with its process, and the next one would copy the same pages to write the same values.
-//! So executions pass new addresses on to the processes that fork.
+//! Executions therefore pass new addresses on to the processes that fork.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 
@@ -10,7 +10,7 @@ use crate::{Global, hooks, modules, shadow, sys};
 /// Bit of a site's flag byte, in this process only: the code address of the site is known.
 pub(crate) const NOTED: u8 = 0x40;
 
-/// Sites that executions pass on, at most.
+/// Maximum number of sites that executions pass on.
 const MOST: usize = 1 << 16;
 
 /// Shared by the server and its executions.
@@ -25,19 +25,19 @@ static LEARNT: Global<*mut Learnt> = Global::new(core::ptr::null_mut());
 #[unsafe(link_section = ".data.racehunter")]
 static KNOWN: Global<usize> = Global::new(0);
 
-/// The server starts.
+/// Prepares the server.
 pub(crate) unsafe fn prepare() {
     // SAFETY: new memory; zeroes are a list without entries.
     LEARNT.set(unsafe { sys::reserve_shared(size_of::<Learnt>()) } as *mut Learnt);
 }
 
-/// Whether an address is in what the server and its executions share.
+/// Returns whether an address is in the memory that the server and its executions share.
 pub(crate) fn is_own_memory(address: usize) -> bool {
     let learnt = LEARNT.get() as usize;
     learnt != 0 && (learnt..learnt + size_of::<Learnt>()).contains(&address)
 }
 
-/// The instruction of a site of the executable is at `code`.
+/// Notes that the instruction of a site of the executable is at `code`.
 #[cold]
 pub(crate) unsafe fn note(site: usize, code: usize) {
     // SAFETY: there is an entry for each site of the executable.
@@ -61,14 +61,14 @@ unsafe fn set(site: usize, code: usize) {
     unsafe {
         *shadow::RH_CODES.get().add(site) = code;
         let flags = modules::RH_SITES.get().add(site);
-        // Sites whose flags ask for a closer look never take the fast path, which tests this bit.
+        // Sites with such flags never take the fast path, which tests this bit.
         if *flags & (hooks::SITE_LOOK | NOTED) == 0 {
             *flags |= NOTED;
         }
     }
 }
 
-/// This process is about to fork: takes over what executions have learnt.
+/// Takes over what executions have learnt, before this process forks.
 pub(crate) unsafe fn learn() {
     // SAFETY: null, or memory of that size; no execution runs while its server forks.
     let Some(learnt) = (unsafe { LEARNT.get().as_ref() }) else { return };

@@ -26,19 +26,19 @@ const MORE: u32 = FLAG_ALLOCATIONS;
 /// [`Record::reserved`] of a freed block. Such records never reach the controller.
 const FREED: u8 = 1;
 
-/// What the server and its executions tell each other.
+/// The communication between the server and its executions.
 struct Shared {
-    /// The process that was to stay has run slots in copies.
+    /// Whether the process that was to stay has run slots in copies.
     served: bool,
-    /// It has stopped and waits for more slots.
+    /// Whether it has stopped and waits for more slots.
     waits: bool,
-    /// The start is too short, or cannot be kept.
+    /// Whether the start is too short, or cannot be kept.
     useless: bool,
 }
 
 #[unsafe(link_section = ".data.racehunter")]
 static SHARED: Global<*mut Shared> = Global::new(core::ptr::null_mut());
-/// This process is to stay when it reaches its first thread.
+/// Whether this process is to stay when it reaches its first thread.
 #[unsafe(link_section = ".data.racehunter")]
 static STAYS: Global<bool> = Global::new(false);
 
@@ -50,14 +50,14 @@ const FILES: [i32; 2] = [1, 2];
 /// Effects of the start that a copy of the memory does not include.
 struct Kept {
     files: [Identity; FILES.len()],
-    /// What holds for all plans.
+    /// The settings of all plans.
     settings: [u32; 4],
     needs: u32,
     output: *mut u8,
     output_size: usize,
     records: *mut Record,
     record_count: usize,
-    /// Words of the stacks of these records, and where they were.
+    /// The words of the stacks of these records, and their position.
     stacks: *mut u64,
     stacks_from: usize,
     stacks_size: usize,
@@ -81,12 +81,12 @@ static KEPT: Global<Kept> = Global::new(Kept {
     input: -1,
 });
 
-/// The server starts.
+/// Prepares the server.
 pub(crate) unsafe fn prepare() {
     SHARED.set(sys::reserve_shared(size_of::<Shared>()) as *mut Shared);
 }
 
-/// Whether an address is in what the server and its executions share.
+/// Returns whether an address is in the memory that the server and its executions share.
 pub(crate) fn is_own_memory(address: usize) -> bool {
     let shared = SHARED.get() as usize;
     shared != 0 && (shared..shared + size_of::<Shared>()).contains(&address)
@@ -96,7 +96,7 @@ pub(crate) fn is_own_memory(address: usize) -> bool {
 #[unsafe(link_section = ".data.racehunter")]
 static KEEPER: Global<i32> = Global::new(0);
 
-/// The server is about to fork a process for a slot.
+/// Called when the server is about to fork a process for a slot.
 pub(crate) unsafe fn expect(slot: *const Slot) {
     let Some(shared) = SHARED.get().as_mut() else { return };
     STAYS.set(KEEPER.get() == 0 && !shared.useless && is_ordinary(slot) && is_usual(&*server::header()));
@@ -121,7 +121,7 @@ pub(crate) unsafe fn follow(pid: i32) -> Option<Status> {
             KEEPER.set(pid);
             return None;
         }
-        // The program has stopped itself. That is not for us to undo.
+        // The program has stopped itself, which must not be undone here.
     }
 }
 
@@ -147,12 +147,12 @@ pub(crate) unsafe fn run_some() -> bool {
     (*header).next != next
 }
 
-/// Whether this process is to stay when it reaches its first thread.
+/// Returns whether this process is to stay when it reaches its first thread.
 pub(crate) fn may_stay() -> bool {
     STAYS.get()
 }
 
-/// An execution begins in a process that may stay.
+/// Starts an execution in a process that may stay.
 pub(crate) unsafe fn begin() {
     if STAYS.get() {
         let kept = KEPT.ptr();
@@ -163,12 +163,12 @@ pub(crate) unsafe fn begin() {
     }
 }
 
-/// This process was forked by an execution and is not one itself.
+/// Called in a process that an execution forked and that is not one itself.
 pub(crate) fn leave() {
     STAYS.set(false);
 }
 
-/// Bits of `FLAG_` besides those of the plan.
+/// Returns `FLAG_` bits besides those of the plan.
 pub(crate) fn more_flags() -> u32 {
     if STAYS.get() { MORE } else { 0 }
 }
@@ -182,7 +182,7 @@ pub(crate) unsafe fn freed(start: usize, room: usize) {
     }
 }
 
-/// Whether a record belongs in the log of the current slot.
+/// Returns whether a record belongs in the log of the current slot.
 unsafe fn is_wanted(record: &Record) -> bool {
     let slot = server::slot();
     match record.kind {
@@ -193,7 +193,7 @@ unsafe fn is_wanted(record: &Record) -> bool {
     }
 }
 
-/// The execution has ended, or is not to be copied: reduces its log to what the plan asks for.
+/// Reduces the log to what the plan asks for, when the execution has ended or cannot be copied.
 pub(crate) unsafe fn is_over() {
     if !STAYS.get() {
         return;
@@ -214,7 +214,7 @@ fn is_usual(header: &Header) -> bool {
     header.loops == 0 && header.leaves_early == 0 && header.backend == BACKEND_FIBERS
 }
 
-/// Whether a plan asks for nothing that changes how a process begins.
+/// Returns whether a plan asks for nothing that changes how a process begins.
 unsafe fn is_ordinary(slot: *const Slot) -> bool {
     let special = FLAG_DEBUG | FLAG_FREE | FLAG_SELECTIVE | FLAG_STACKS | FLAG_VALUES;
     (*slot).observe == OBSERVE_POINTS
@@ -224,12 +224,12 @@ unsafe fn is_ordinary(slot: *const Slot) -> bool {
         && (*slot).holds.iter().all(|hold| hold.code == 0)
 }
 
-/// The part of a plan's flags that the start depends on.
+/// Returns the flags of a plan that the start depends on.
 unsafe fn needs(slot: *const Slot) -> u32 {
     (*slot).flags & !(FLAG_SPURIOUS | MORE)
 }
 
-/// Whether the start would have been the same under a plan.
+/// Returns whether the start would have been the same under a plan.
 unsafe fn suits(slot: *const Slot) -> bool {
     let (kept, header) = (KEPT.ptr(), &*server::header());
     is_usual(header)
@@ -239,7 +239,7 @@ unsafe fn suits(slot: *const Slot) -> bool {
         && schedule::decides_nothing_before(slot)
 }
 
-/// The program is about to create its first thread. Returns only in executions.
+/// Called when the program is about to create its first thread. Returns only in executions.
 pub(crate) unsafe fn reached() {
     if !STAYS.get() {
         return;
@@ -255,7 +255,7 @@ pub(crate) unsafe fn reached() {
     restore();
 }
 
-/// Whether copies of this process would share nothing, and no decision was made yet.
+/// Returns whether copies of this process would share nothing, and no decision was made yet.
 unsafe fn is_possible() -> bool {
     COUNT.get() == 1
         && LIVE.get() == 1
@@ -266,7 +266,7 @@ unsafe fn is_possible() -> bool {
         && FILES.iter().zip((*KEPT.ptr()).files).all(|(&fd, file)| identity(fd) == file)
 }
 
-/// Saves what the start has written and logged. Returns false if that is not possible.
+/// Saves the output and the log of the start. Returns false if that is not possible.
 unsafe fn keep() -> bool {
     const PREAD64: usize = 17;
     let kept = KEPT.ptr();
@@ -318,7 +318,7 @@ unsafe fn serve() {
     }
 }
 
-/// Whether another process should take the place of this one.
+/// Returns whether another process should replace this one.
 unsafe fn is_outdated() -> bool {
     let (kept, header) = (KEPT.ptr(), &*server::header());
     let slot = server::slot_at(header.next.min(SLOTS as u32 - 1));

@@ -44,10 +44,11 @@ pub(crate) const TIMER_SETTIME: usize = 223;
 pub(crate) const GETTID: usize = 186;
 pub(crate) const PROCESS_VM_READV: usize = 310;
 
-/// Any system call; the result is negative on error.
+/// Makes any system call; the result is negative on error.
 ///
 /// # Safety
-/// What the call does to memory and to the process must be what the caller wants.
+///
+/// The caller must want the effects of the call on memory and the process.
 #[inline(always)]
 pub(crate) unsafe fn call6(n: usize, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> isize {
     let result: isize;
@@ -62,11 +63,11 @@ pub(crate) unsafe fn call6(n: usize, a: usize, b: usize, c: usize, d: usize, e: 
 /// A system call with up to four arguments.
 #[inline(always)]
 pub(crate) unsafe fn call(n: usize, a: usize, b: usize, c: usize, d: usize) -> isize {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe { call6(n, a, b, c, d, 0, 0) }
 }
 
-/// Private, zeroed memory that costs nothing until it is touched; null on failure.
+/// Reserves private, zeroed memory that costs nothing until it is touched; null on failure.
 pub(crate) unsafe fn reserve(at: usize, len: usize) -> *mut u8 {
     const READ_WRITE: usize = 3;
     const PRIVATE_ANONYMOUS_NORESERVE: usize = 0x4022;
@@ -77,7 +78,7 @@ pub(crate) unsafe fn reserve(at: usize, len: usize) -> *mut u8 {
     if got < 0 || (at != 0 && got as usize != at) { core::ptr::null_mut() } else { got as *mut u8 }
 }
 
-/// Zeroed memory that this process shares with those that it forks; null on failure.
+/// Reserves zeroed memory that this process shares with its children; null on failure.
 pub(crate) unsafe fn reserve_shared(len: usize) -> *mut u8 {
     const READ_WRITE: usize = 3;
     const SHARED_ANONYMOUS: usize = 0x21;
@@ -95,7 +96,7 @@ pub(crate) unsafe fn map_shared(fd: i32, len: usize) -> *mut u8 {
 
 /// Returns whole pages to the system; they then read as zero.
 pub(crate) unsafe fn discard(at: usize, len: usize) {
-    // SAFETY: the caller gives up what these pages hold.
+    // SAFETY: the caller no longer needs the contents of these pages.
     unsafe { call(MADVISE, at, len, 4, 0) };
 }
 
@@ -109,7 +110,7 @@ pub(crate) unsafe fn prepare(from: usize, to: usize) {
     }
 }
 
-/// Time in nanoseconds, from no particular moment on.
+/// Returns monotonic time in nanoseconds.
 pub(crate) unsafe fn monotonic() -> u64 {
     const MONOTONIC: usize = 1;
     let mut time = [0_u64; 2];
@@ -125,7 +126,7 @@ pub(crate) fn exit_group(code: i32) -> ! {
     }
 }
 
-/// Writes parts and a number to standard error: only for trouble that has no other way out.
+/// Writes parts and a number to standard error: only for errors that cannot be reported otherwise.
 pub(crate) fn complain(parts: &[&str], number: Option<u64>) {
     // SAFETY: the buffers are valid for the length given.
     unsafe {
@@ -148,12 +149,12 @@ pub(crate) fn complain(parts: &[&str], number: Option<u64>) {
     }
 }
 
-/// The bytes at an address, 8 at most, the rest 0; nothing when they cannot be read. It is the kernel that tries.
+/// Returns the bytes at an address, at most 8, the rest 0; `None` if they cannot be read. The kernel makes the attempt.
 pub(crate) unsafe fn peek(address: usize, size: usize) -> Option<u64> {
     let mut value = 0_u64;
     let size = size.min(size_of::<u64>());
     let (to, from) = ([&raw mut value as usize, size], [address, size]);
-    // SAFETY: the kernel writes to `value`, no more than its size, and says so where it cannot read.
+    // SAFETY: the kernel writes to `value`, no more than its size, and reports if it cannot read.
     let read = unsafe {
         let process = call(GETPID, 0, 0, 0, 0) as usize;
         call6(PROCESS_VM_READV, process, to.as_ptr() as usize, 1, from.as_ptr() as usize, 1, 0)
@@ -179,7 +180,7 @@ pub(crate) unsafe fn futex_wake(word: *const u32) {
     unsafe { call(FUTEX, word as usize, FUTEX_WAKE_PRIVATE, 1, 0) };
 }
 
-/// Where the stack of the caller is.
+/// Returns the caller's stack pointer.
 #[inline(always)]
 pub(crate) fn stack_pointer() -> usize {
     let pointer;

@@ -9,7 +9,7 @@ use racehunter_machine::sync::{FutexScope, Round, Ticket};
 use racehunter_machine::wait::{Cancellation, EndsBy};
 use racehunter_machine::{Deadline, EventNumber, HeldLocks, ThreadId};
 
-/// What a thread can do.
+/// The state of a thread.
 #[repr(u8)]
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum State {
@@ -26,7 +26,7 @@ pub(crate) enum State {
     Done,
 }
 
-/// What a wait is for, beyond its object. Memory of zeroes says nothing.
+/// What a wait is for, beyond its object. Zeroed memory means nothing further.
 #[repr(u32)]
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Awaits {
@@ -46,17 +46,17 @@ pub(crate) enum Awaits {
     Signals(u64),
     /// For files.
     Files(crate::io::WatchAddress),
-    /// Outside, since this event.
+    /// Outside the runtime's control, since this event.
     Since(EventNumber),
 }
 
 impl Awaits {
-    /// The signals that it waits for.
+    /// Returns the awaited signals.
     pub(crate) const fn signals(self) -> u64 {
         if let Self::Signals(signals) = self { signals } else { 0 }
     }
 
-    /// Whether such a wake of its futex ends the wait.
+    /// Returns whether such a wake of its futex ends the wait.
     pub(crate) fn is_woken_by(self, with: u32, by: FutexScope) -> bool {
         matches!(self, Self::Futex { bits, scope } if bits & with != 0 && scope == by)
     }
@@ -68,7 +68,7 @@ impl Awaits {
 pub(crate) struct Frame {
     /// Return address of the function: a place in its caller.
     pub code: usize,
-    /// Where that return address is on the real stack. A frame whose slot no longer holds it was left by `longjmp`.
+    /// The position of that return address on the real stack. A frame whose slot no longer holds it was left by `longjmp`.
     pub slot: *const usize,
 }
 
@@ -91,11 +91,11 @@ pub(crate) struct Thread {
     pub timed_out: bool,
     /// What else can end the current wait.
     pub ends_by: EndsBy,
-    /// A signal handler ran during the current wait, which it ends.
+    /// A signal handler ran during the current wait, and ends it.
     pub interrupted: bool,
     /// That handler was installed to restart calls.
     pub restarts: bool,
-    /// The current wait ends for no reason.
+    /// The current wait ends spuriously.
     pub for_nothing: bool,
     /// Whether it is to be cancelled.
     pub cancellation: Cancellation,
@@ -108,23 +108,24 @@ pub(crate) struct Thread {
     pub from_pool: bool,
     /// How many of its annotations turn off the checking of its accesses.
     pub ignores: u32,
-    /// Its last atomic access was in code that is taken as a whole.
+    /// Its last atomic access was in library code that is not under test.
     pub in_whole: bool,
-    /// Not zero while its synchronisation is not to count for the detector.
+    /// Not zero while its synchronisation does not count for the detector.
     pub ignores_order: u32,
     /// Its place in the list of ready threads.
     pub ready_at: Place,
     pub parent: ThreadId,
-    /// Its identity in any schedule ([`racehunter_abi::path_of`]), and how many threads it has made.
+    /// Its identity, which does not depend on the schedule ([`racehunter_abi::path_of`]), and how many threads it has
+    /// created.
     pub path: u64,
     pub children: u32,
-    /// How many accesses it has made that fit each of those which the plan describes, see [`crate::hold`].
+    /// How many of its accesses match each of those that the plan describes, see [`crate::hold`].
     pub described: [u64; 2],
-    /// One of its system calls that the watchdog has interrupted.
+    /// A system call of it that the watchdog has interrupted.
     pub interruption: crate::watchdog::Interruption,
     /// Object of `pending`.
     pub object: usize,
-    /// What else there is to say about the current wait.
+    /// Further details of the current wait.
     pub awaits: Awaits,
     pub deadline: Deadline,
     /// Nanoseconds of processor time, see [`crate::time`].
@@ -134,33 +135,33 @@ pub(crate) struct Thread {
     pub signal_mask: u64,
     /// The handler that it runs, if any.
     pub handler: *const crate::signals::Running,
-    /// What `sigaltstack` said: address and size.
+    /// The alternate stack from `sigaltstack`: address and size.
     pub alternate_stack: [usize; 2],
     /// Order of arrival in a queue of waiters.
     pub ticket: Ticket,
     /// The `pthread_t` of the program.
     pub handle: usize,
-    /// Where the thread stands: return address of the hook or library call it is in.
+    /// The place of the thread: return address of the hook or library call it is in.
     pub code: usize,
-    /// What its next operation touches, 0 when that is not known, and whether it changes that.
+    /// The object of its next operation, 0 if unknown, and whether the operation changes it.
     pub next_object: usize,
     pub next_changes: bool,
     /// Where `pthread_create` was called.
     pub created_at: usize,
     pub stack: *mut Frame,
     pub stack_top: *mut Frame,
-    /// Its local variables that are not alive.
+    /// Its local variables whose lifetimes have ended.
     pub scopes: *mut EndedScope,
     pub scopes_in_use: InUse,
-    /// A range of its stack with everything that others have used of it.
+    /// A range of its stack that contains everything that others have used of it.
     pub used_by_others: Block,
     /// Vector clock.
     pub clock: *mut u32,
-    /// The part of it that creation and joining of threads alone account for.
+    /// The part of it that results from creation and joining of threads alone.
     pub family: *mut u32,
     /// Clock as of the last release fence, or null.
     pub release_fence: *mut u32,
-    /// What relaxed loads have seen and an acquire fence will take in, or null.
+    /// What relaxed loads have seen and an acquire fence will acquire, or null.
     pub acquire_fence: *mut u32,
     pub clock_entries: u32,
     pub destructor_round: u32,
@@ -175,16 +176,16 @@ pub(crate) struct Thread {
     /// Memory of the thread that was marked at its end, see [`crate::afterlife`]; `ended_to` is 0 if no memory was marked.
     pub ended_from: usize,
     pub ended_to: usize,
-    /// Bytes of its stack, with what the C library keeps there; 0 for `main`.
+    /// The size of its stack, with what the C library keeps there; 0 for `main`.
     pub stack_size: usize,
     /// Whether it iterates in a loop that waits for something.
     pub spin: schedule::spin::Spin,
-    /// Its last wait on a condition variable, where those may end without a reason.
+    /// Its last wait on a condition variable, if those may end spuriously.
     pub wakeup: schedule::spin::Wakeup,
 }
 
 impl Thread {
-    /// Whether it runs no instrumented function.
+    /// Returns whether it runs no instrumented function.
     pub(crate) unsafe fn stack_is_empty(&self) -> bool {
         let top = if self.number == CURRENT.get() { __rh_stack.get() } else { self.stack_top };
         top <= self.stack
@@ -196,13 +197,13 @@ static THREADS: Global<[core::mem::MaybeUninit<Thread>; MAX_THREADS]> =
 /// Number of the running thread.
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static CURRENT: Global<ThreadId> = Global::new(ThreadId::MAIN);
-/// Threads that were ever created in this execution.
+/// Number of threads ever created in this execution.
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static COUNT: Global<u32> = Global::new(0);
-/// Threads that are not done.
+/// Number of threads that have not ended.
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static LIVE: Global<u32> = Global::new(0);
-/// Those of them that are the runtime's own.
+/// Those of them that belong to the runtime.
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static INTERNAL: Global<u32> = Global::new(0);
 /// Threads that can run.
@@ -226,17 +227,17 @@ pub(crate) unsafe fn thread(number: ThreadId) -> *mut Thread {
     (THREADS.ptr() as *mut Thread).add(number.index())
 }
 
-/// The threads that were ever created in this execution.
+/// Returns the threads ever created in this execution.
 pub(crate) fn threads() -> impl DoubleEndedIterator<Item = ThreadId> + Clone {
     (0..COUNT.get()).map(ThreadId)
 }
 
-/// The entries of the same threads.
+/// Returns the entries of the same threads.
 pub(crate) unsafe fn every_thread() -> impl DoubleEndedIterator<Item = *mut Thread> + Clone {
     threads().map(|number| thread(number))
 }
 
-/// The running thread, by its number.
+/// Returns the number of the running thread.
 #[inline(always)]
 pub(crate) fn me() -> ThreadId {
     CURRENT.get()
@@ -298,11 +299,11 @@ pub(crate) unsafe fn prepare(number: ThreadId) -> *mut Thread {
     t
 }
 
-/// Entries of every thread's clocks: as many as there are threads, in powers of two.
+/// Number of entries of every thread's clocks: at least the number of threads, a power of two.
 #[unsafe(link_section = ".data.racehunter")]
 static CLOCK_ENTRIES: Global<usize> = Global::new(32);
 
-/// Makes room for an entry of every thread; what the clocks know stays.
+/// Makes room for an entry of every thread; the existing entries stay.
 unsafe fn lengthen_clocks(t: *mut Thread) {
     let (old, entries) = ((*t).clock_entries as usize, CLOCK_ENTRIES.get());
     if old < entries {
@@ -341,19 +342,19 @@ fn count_suspended(before: State, after: State) {
     SUSPENDED.set(SUSPENDED.get() + one(after) - one(before));
 }
 
-/// How many threads can run.
+/// Returns how many threads can run.
 #[inline]
 pub(crate) fn ready_count() -> u32 {
     // SAFETY: a plain read of a global, see the crate documentation.
     unsafe { (*READY.ptr()).count() }
 }
 
-/// The `n`-th ready thread in no particular, but deterministic order.
+/// Returns the `n`-th ready thread in an arbitrary, but deterministic order.
 pub(crate) unsafe fn ready_thread(n: u32) -> ThreadId {
     (*READY.ptr()).get(Place(n))
 }
 
-/// The ready thread after the given one in cyclic order of creation.
+/// Returns the ready thread after the given one in cyclic order of creation.
 pub(crate) unsafe fn next_ready(after: ThreadId) -> Option<ThreadId> {
     if ready_count() == 0 {
         return None;
@@ -362,7 +363,7 @@ pub(crate) unsafe fn next_ready(after: ThreadId) -> Option<ThreadId> {
     cyclic_after(after, COUNT.get()).find(is_ready)
 }
 
-/// The suspended thread with the earliest deadline. Those without one, see [`crate::watchdog`], are not included.
+/// Returns the suspended thread with the earliest deadline. Those without one, see [`crate::watchdog`], are not included.
 pub(crate) unsafe fn next_suspended() -> Option<ThreadId> {
     let waits_for_time =
         |n: &ThreadId| (*thread(*n)).state == State::Suspended && (*thread(*n)).pending != Wait::Outside;
@@ -396,36 +397,36 @@ pub(crate) unsafe fn reset() {
     make_ready(main);
 }
 
-/// The thread that has this `pthread_t`, if the program may still use it. A handle is reused after a join, so the
+/// Returns the thread with this `pthread_t`, if the program may still use it. A handle is reused after a join, so the
 /// youngest wins.
 pub(crate) unsafe fn by_handle(handle: usize) -> Option<*mut Thread> {
     every_thread().rev().find(|&t| (*t).handle == handle && (*t).state != State::Free && !(*t).joined)
 }
 
-/// The last thread that had this `pthread_t`, even if it has ended.
+/// Returns the last thread with this `pthread_t`, even if it has ended.
 pub(crate) unsafe fn any_by_handle(handle: usize) -> Option<*mut Thread> {
     every_thread().rev().find(|&t| (*t).handle == handle && (*t).state != State::Free)
 }
 
-/// The thread has taken a lock, where it stands.
+/// Notes that the thread has taken a lock, at its current place.
 #[inline]
 pub(crate) unsafe fn hold(t: *mut Thread, lock: usize) {
     let code = (*t).code;
     (*t).held.add(lock, code);
 }
 
-/// The thread has given up a lock.
+/// Notes that the thread has released a lock.
 #[inline]
 pub(crate) unsafe fn unhold(t: *mut Thread, lock: usize) {
     (*t).held.remove(lock);
 }
 
-/// Whether the thread holds the lock; `None` if that cannot be said.
+/// Returns whether the thread holds the lock; `None` if unknown.
 pub(crate) unsafe fn holds(t: *const Thread, lock: usize) -> Option<bool> {
     (*t).held.holds(lock)
 }
 
-/// A zeroed vector clock that lives as long as the execution.
+/// Creates a zeroed vector clock that lives as long as the execution.
 pub(crate) unsafe fn new_clock() -> *mut u32 {
     arena::take(MAX_THREADS * 4) as *mut u32
 }

@@ -1,7 +1,7 @@
 //! Virtual time.
 //!
-//! Time passes only when the schedule says so: when a thread that sleeps or waits with a time-out is chosen, the
-//! clock moves on to its deadline. A thread that sleeps can be chosen at any time, since no sleep orders anything.
+//! Time passes only when the schedule says so: when a thread that sleeps or waits with a time-out is chosen, the clock
+//! advances to its deadline. A sleeping thread can be chosen at any time, since no sleep orders anything.
 
 use crate::schedule::{End, EndsBy, Waiting, idle_point, spin, wait_until};
 use crate::signals::cancel;
@@ -40,7 +40,7 @@ fn change<R>(how: impl FnOnce(&mut VirtualTime) -> R) -> R {
     result
 }
 
-/// The clock of the execution, as it stands.
+/// Returns the current clock of the execution.
 pub(crate) fn state() -> VirtualTime {
     TIME.get()
 }
@@ -50,42 +50,42 @@ pub(crate) fn reset() {
     TIME.set(VirtualTime::START);
 }
 
-/// Time has come this far.
+/// Advances the clock to a deadline.
 pub(crate) fn reach(deadline: Deadline) {
     change(|time| time.reach(deadline));
 }
 
-/// Whether a wait with this deadline would be over now.
+/// Returns whether a wait with this deadline would be over now.
 pub(crate) fn has_passed(deadline: Deadline) -> bool {
     state().until(deadline) == 0
 }
 
-/// The deadline of a wait that begins now: see [`VirtualTime::not_before_now`].
+/// Returns the deadline of a wait that begins now: see [`VirtualTime::not_before_now`].
 pub(crate) fn not_before_now(deadline: Deadline) -> Deadline {
     change(|time| time.not_before_now(deadline))
 }
 
-/// Whether the kernel takes it for a time.
+/// Returns whether the kernel accepts it as a time.
 pub(crate) unsafe fn is_valid(time: *const [i64; 2]) -> bool {
     Timespec(*time).is_valid()
 }
 
-/// Whether there is such a clock.
+/// Returns whether there is such a clock.
 pub(crate) const fn is_clock(clock: i32) -> bool {
     Clock(clock).exists()
 }
 
-/// An absolute time of a clock as virtual time.
+/// Converts an absolute time of a clock to virtual time.
 pub(crate) unsafe fn deadline(clock: i32, until: *const [i64; 2]) -> Deadline {
     of_clock(clock, Timespec(*until).nanoseconds())
 }
 
-/// A duration from now as virtual time.
+/// Converts a duration from now to virtual time.
 pub(crate) unsafe fn after(duration: *const [i64; 2]) -> Deadline {
     in_future(Timespec(*duration).nanoseconds())
 }
 
-/// Sleeps. False when a signal handler ended it too early.
+/// Sleeps. Returns false if a signal handler ended it too early.
 unsafe fn sleep_until(deadline: Deadline, code: usize) -> bool {
     let n = idle_point(code);
     log::event(Kind::Sleep, n, 0, 0, 0);
@@ -106,22 +106,22 @@ unsafe fn sleep_until(deadline: Deadline, code: usize) -> bool {
     true
 }
 
-/// Nanoseconds until the deadline.
+/// Returns the number of nanoseconds until the deadline.
 pub(crate) fn until(deadline: Deadline) -> u64 {
     TIME.get().until(deadline)
 }
 
-/// What the realtime clock shows.
+/// Returns the time of the realtime clock.
 pub(crate) fn realtime() -> u64 {
     TIME.get().shown(Clock::REALTIME)
 }
 
-/// This many nanoseconds from now, as virtual time.
+/// Returns this many nanoseconds from now, as virtual time.
 pub(crate) fn in_future(nanoseconds: u64) -> Deadline {
     TIME.get().after(nanoseconds)
 }
 
-/// A time of a clock in nanoseconds as virtual time.
+/// Converts a time of a clock in nanoseconds to virtual time.
 pub(crate) fn of_clock(clock: i32, nanoseconds: u64) -> Deadline {
     Clock(clock).deadline(nanoseconds)
 }
@@ -183,7 +183,7 @@ unsafe extern "C" fn second_sleep(seconds: u32, code: usize) -> u32 {
     if sleep_until(deadline, code) { 0 } else { (until(deadline) / SECOND) as u32 }
 }
 
-/// The program reads a clock. Returns what it shows.
+/// Notes that the program reads a clock. Returns its time.
 unsafe fn look(clock: Clock) -> u64 {
     escapes::looked_at_clock();
     spin::moves_on();
@@ -225,7 +225,7 @@ unsafe extern "C" fn get_time(time: *mut i64, code: usize) -> i64 {
     seconds
 }
 
-/// C11's clock: base 1 is universal time, and the only one that must be there.
+/// C11's clock: base 1 is universal time, and the only one that must exist.
 unsafe extern "C" fn get_timespec(time: *mut [i64; 2], base: i32, code: usize) -> i32 {
     const UTC: i32 = 1;
     if base != UTC {
@@ -241,7 +241,7 @@ unsafe extern "C" fn get_processor_time(_code: usize) -> i64 {
     (TIME.get().used() / 1000) as i64
 }
 
-/// The same in hundredths of a second; all of it is the program's own.
+/// The same in hundredths of a second; all of it is user time.
 unsafe extern "C" fn get_process_times(times: *mut [i64; 4], _code: usize) -> i64 {
     const TICK: u64 = SECOND / 100;
     let now = look(Clock::MONOTONIC);

@@ -1,5 +1,5 @@
-//! The variables whose accesses a walk counts: fixed addresses, and what a call of the allocator returns. Also the
-//! events of its read constraints.
+//! The variables whose accesses a walk counts: fixed addresses, and blocks from an allocator call. Also the events of
+//! its read constraints.
 //!
 //! If a plan tracks few variables, each of their bytes has a mark, and the hooks of plain accesses count accesses of
 //! marked memory themselves: see [`RH_LEFT`].
@@ -11,7 +11,7 @@ use racehunter_machine::memory::{self, Block, extended};
 
 struct Tracking {
     variables: [Tracked; MOST_TRACKED],
-    /// Those without marks, in the order of their addresses.
+    /// Variables without marks, in the order of their addresses.
     blocks: *mut Block,
     count: usize,
     room: usize,
@@ -43,21 +43,21 @@ pub(crate) static __rh_look_bytes: Global<usize> = Global::new(usize::MAX);
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_MARKS: Global<*mut u8> = Global::new(core::ptr::null_mut());
 const MARKS: usize = 1 << 44;
-/// Blocks of more bytes have no marks, which take as much memory again.
+/// Larger blocks have no marks, which take as much memory again.
 const LARGE: usize = 1 << 20;
 
-/// Whether there are variables without marks besides.
+/// Whether there are also variables without marks.
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_UNMARKED: Global<u8> = Global::new(0);
 
-/// Accesses of marked memory up to the one that needs attention, because priorities change there. 0: all do.
+/// Number of accesses of marked memory up to the one that needs attention, because priorities change there. 0: all do.
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_LEFT: Global<u64> = Global::new(0);
 /// Its value when the walk was last updated.
 #[unsafe(link_section = ".data.racehunter")]
 static LEFT_BEFORE: Global<u64> = Global::new(0);
 
-/// Also checks accesses to this memory.
+/// Adds this memory to the range that is checked.
 fn look_at(start: usize, end: usize) {
     let whole = extended(Block { start: __rh_look_from.get(), size: __rh_look_bytes.get() }, start, end);
     __rh_look_from.set(whole.start);
@@ -98,7 +98,7 @@ unsafe fn mark_of(address: usize) -> *mut u8 {
     RH_MARKS.get().add(address % MARKS)
 }
 
-/// Marks memory, or takes the marks away. False where there can be none.
+/// Marks memory, or removes the marks. Returns false if there can be none.
 unsafe fn mark(start: usize, size: usize, with: u8) -> bool {
     let possible = !RH_MARKS.get().is_null() && size <= LARGE;
     if possible {
@@ -107,7 +107,7 @@ unsafe fn mark(start: usize, size: usize, with: u8) -> bool {
     possible
 }
 
-/// How many accesses of the variables the hooks have counted since they were last asked; they begin to count anew.
+/// Returns how many accesses of the variables the hooks have counted since the last call, and resets the count.
 pub(crate) fn take_counted() -> u64 {
     let counted = LEFT_BEFORE.get() - RH_LEFT.get();
     LEFT_BEFORE.set(0);
@@ -115,14 +115,14 @@ pub(crate) fn take_counted() -> u64 {
     counted
 }
 
-/// The hooks may count this many accesses of the variables by themselves, except the last.
+/// Lets the hooks count this many accesses of the variables by themselves, except the last.
 pub(crate) fn let_count(left: u64) {
     RH_LEFT.set(left);
     LEFT_BEFORE.set(left);
 }
 
-/// An event was logged. Before there is a second thread, nothing can come between two accesses. The start of a thread
-/// counts as an access by it: others may have to come before its first one.
+/// Handles a logged event. Before there is a second thread, nothing can come between two accesses. The start of a
+/// thread counts as an access by it: others may have to come before its first one.
 pub(crate) unsafe fn note(record: &Record) {
     if CONSTRAINED.get() {
         schedule::performed(record);
@@ -141,9 +141,9 @@ pub(crate) unsafe fn note(record: &Record) {
     }
 }
 
-/// Whether that is one of the variables, or inside.
+/// Returns whether the object is one of the variables, or inside one.
 pub(crate) unsafe fn has(object: usize) -> bool {
-    // Everything is within the range that sites with a flag check.
+    // All variables are within the range that sites with a flag check.
     if object.wrapping_sub(__rh_look_from.get()) >= __rh_look_bytes.get() {
         return false;
     }
@@ -160,7 +160,7 @@ unsafe fn blocks() -> &'static [Block] {
     if (*tracking).count == 0 { &[] } else { core::slice::from_raw_parts((*tracking).blocks, (*tracking).count) }
 }
 
-/// A block was allocated; returns whether it is one of the variables.
+/// Handles an allocated block. Returns whether it is one of the variables.
 pub(crate) unsafe fn begins(start: usize, size: usize, code: usize) -> bool {
     let tracking = TRACKING.ptr();
     if !is_active() {
@@ -197,7 +197,7 @@ unsafe fn add_block(start: usize, size: usize) {
     (*tracking).count += 1;
 }
 
-/// A block with this capacity was freed.
+/// Handles a freed block with this capacity.
 pub(crate) unsafe fn ends(start: usize, room: usize) {
     start::freed(start, room);
     if !is_active() {

@@ -9,7 +9,7 @@ use crate::{Global, free, server};
 use core::arch::{global_asm, naked_asm};
 use racehunter_abi::Kind;
 
-/// Nothing is known of frame pointers in code that others have compiled.
+/// Frame pointers are unknown in code from other compilers.
 pub(crate) const NO_FRAME: usize = 0;
 
 #[unsafe(link_section = ".data.racehunter")]
@@ -30,7 +30,7 @@ pub(crate) fn site_of(code: usize) -> *mut u8 {
     (PLAIN_SITES.ptr() as *mut u8).wrapping_add(hash % PLAIN_SITE_COUNT)
 }
 
-// The plain hooks find the flag byte in rsi; the caller's code address stays on the stack for them.
+// The plain hooks expect the flag byte in rsi; the caller's code address stays on the stack for them.
 macro_rules! plain {
     ($($names:literal => $hook:literal;)*) => { $(
         global_asm!(
@@ -156,7 +156,7 @@ unsafe extern "C" fn thread_fence(order: u32, code: usize) {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __tsan_atomic_signal_fence(_order: u32) {}
 
-/// The slot of the return address is not passed: take the one that the caller's frame has, see [`Frame::slot`].
+/// The slot of the return address is not passed: take it from the caller's frame, see [`Frame::slot`].
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __tsan_func_entry(_code: usize) {
@@ -165,12 +165,12 @@ unsafe extern "C" fn __tsan_func_entry(_code: usize) {
 
 unsafe extern "C" fn enter(code: usize, rsp: *const usize) {
     if free::is_on() {
-        // Frames and atomic operations of this interface are for one thread at a time.
+        // Frames and atomic operations of this interface support one thread at a time.
         free::refuse(c"a part of it was compiled with -fsanitize=thread, and not by racehunter cc");
     }
     // The function's own return address is above; it is the first word that holds it.
     const SEARCHED: usize = 512;
-    // Virtual machines enter functions of their own, which have no address that code can have.
+    // Virtual machines enter their own functions, whose addresses are not those of code.
     const FIRST_OF_KERNEL: usize = 1 << 47;
     let searched = if code < FIRST_OF_KERNEL { SEARCHED } else { 0 };
     let slot = (1..searched).map(|i| rsp.add(i)).find(|&slot| *slot == code).unwrap_or(core::ptr::null());
@@ -253,7 +253,7 @@ macro_rules! atomics {
     };
 }
 
-/// Where the atomic operation was called from: the wide ones have no register left for it.
+/// The place of the call: the wide operations have no register left for it.
 #[unsafe(link_section = ".data.racehunter")]
 static CODE: Global<usize> = Global::new(0);
 

@@ -1,6 +1,6 @@
-//! What accesses read and write, in the execution that is explained.
+//! The values that accesses read and write, in the execution that is explained.
 //!
-//! A hook comes before its access. What the access finds is already there; what it leaves is there when the program
+//! A hook comes before its access. The value before the access can be read at once; the value after it when the program
 //! next enters the runtime, before anything else can have touched it. Until then it is pending.
 
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -13,7 +13,7 @@ use racehunter_machine::memory::pieces;
 /// A write whose result has to be read.
 #[derive(Clone, Copy)]
 struct Owed {
-    /// Where the outcome goes: to this and the records after it. Null when nothing is owed.
+    /// The first of the records for the result. Null if nothing is pending.
     record: *mut Record,
     /// The event of the write.
     index: EventNumber,
@@ -26,12 +26,12 @@ const NOTHING: Owed = Owed { record: core::ptr::null_mut(), index: EventNumber::
 #[unsafe(link_section = ".data.racehunter")]
 static OWED: Global<Owed> = Global::new(NOTHING);
 
-/// Nothing is owed to the execution that begins.
+/// Clears the pending write when an execution begins.
 pub(crate) fn begin() {
     OWED.set(NOTHING);
 }
 
-/// Logs the content at the place of an access that was just logged, and is about to happen.
+/// Logs the value at the place of an access that was just logged, and is about to happen.
 pub(crate) unsafe fn note(access: &Record) {
     if schedule::flags() & FLAG_VALUES == 0 {
         return;
@@ -67,11 +67,11 @@ pub(crate) unsafe fn note(access: &Record) {
     }
 }
 
-/// Reads what the last write has left. The program must have continued since its hook.
+/// Reads the result of the last write. The program must have continued since its hook.
 #[inline]
 pub(crate) unsafe fn settle() {
     if !OWED.get().record.is_null() {
-        // SAFETY: something is owed.
+        // SAFETY: a write is pending.
         unsafe { pay() };
     }
 }
@@ -81,7 +81,7 @@ pub(crate) unsafe fn settle() {
 pub(crate) unsafe fn settle_before(index: EventNumber) {
     let owed = OWED.get();
     if !owed.record.is_null() && owed.index < index {
-        // SAFETY: something is owed.
+        // SAFETY: a write is pending.
         unsafe { pay() };
     }
 }
@@ -102,10 +102,10 @@ unsafe fn pay() {
     }
 }
 
-/// The content of the memory, if it can be read: the access may be the one that crashes. Nothing else runs meanwhile,
-/// so checking first is enough; where other threads do run there is [`sys::peek`], which not every container allows.
+/// Returns the content of the memory, if it can be read: the access may be the one that crashes. Nothing else runs
+/// meanwhile, so checking first is enough; if other threads run, use [`sys::peek`], which not every container allows.
 unsafe fn peek(address: usize, size: usize) -> Option<u64> {
-    // SAFETY: asks, and changes nothing.
+    // SAFETY: queries, and changes nothing.
     if unsafe { !is_readable(address) || !is_readable(address + size - 1) } {
         return None;
     }
@@ -115,8 +115,8 @@ unsafe fn peek(address: usize, size: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes))
 }
 
-/// Asks the kernel to read a new signal mask from there, for an operation that does not exist: it reports a bad
-/// address first.
+/// Asks the kernel to read a new signal mask from there, for an operation that does not exist: it reports a bad address
+/// first.
 unsafe fn is_readable(address: usize) -> bool {
     const NO_PURPOSE: usize = usize::MAX;
     const INVALID_ARGUMENT: isize = -22;

@@ -1,12 +1,12 @@
-//! The watchdog: a thread that blocks or spins where the runtime cannot see it must not hold up the others.
+//! The watchdog: a thread that blocks or spins outside the runtime's knowledge must not hold up the others.
 //!
-//! A kernel timer interrupts the execution every [`TICK`]. If nothing was counted since the last ticks, and the
-//! running thread hangs in a system call or burns processor time, its turn is taken away, inside the signal frame: it
-//! becomes suspended ([`Wait::Outside`]) like a sleeping thread. It gets another turn when no other thread can
-//! continue, or after [`PATIENCE`] events; then it returns from the handler and continues where it was.
+//! A kernel timer interrupts the execution every [`TICK`]. If nothing was counted since the last ticks, and the running
+//! thread hangs in a system call or uses processor time, its turn is taken away, inside the signal frame: it becomes
+//! suspended ([`Wait::Outside`]) like a sleeping thread. It gets another turn when no other thread can continue, or
+//! after [`PATIENCE`] events; then it returns from the handler and continues where it was.
 //!
-//! The schedule then depends on the clock on the wall, so every such place is logged as an [`Escape`]. The switch itself
-//! is logged without a place: a replay follows it when the thread gets to its next event, even if it is quicker.
+//! The schedule then depends on wall-clock time, so every such place is logged as an [`Escape`]. The switch itself is
+//! logged without a place: a replay follows it when the thread reaches its next event, even if it is quicker.
 //!
 //! # When the turn can be taken away
 //!
@@ -21,36 +21,36 @@ use crate::{Global, fiber, hold, kernel, log, outcome, sys};
 use racehunter_abi::{Cause, Escape, EventNumber, Kind, ThreadId, Wait};
 use racehunter_machine::Deadline;
 
-/// Milliseconds between two looks.
+/// Milliseconds between two checks.
 const TICK: u64 = 50;
-/// Looks in a row that find the thread blocked.
+/// Number of consecutive checks that find the thread blocked.
 const BLOCKED_LOOKS: u32 = 2;
 /// Milliseconds of processor time without an event; and the limit if a thread is held, for which the running one may
 /// spin.
 const BUSY: u64 = 1000;
 const BUSY_FOR_ANOTHER: u64 = 250;
-/// Events of others after which a thread that was left is tried again.
+/// Number of events of others after which a thread that was left is tried again.
 const PATIENCE: u64 = 100_000;
 
 /// The C library reserves this signal (to cancel threads, which the runtime does without it), so a program can
 /// neither use nor block it.
 const SIGNAL: usize = 32;
 
-/// What the last check saw.
+/// The result of the last check.
 struct Watch {
     events: EventNumber,
     thread: ThreadId,
     blocked: u32,
-    /// Processor time, in milliseconds, at the last look, and at the first that saw this number of events.
+    /// Processor time, in milliseconds, at the last check, and at the first that saw this number of events.
     cpu: u64,
     since: u64,
-    /// Threads that were left and have not continued since.
+    /// Number of threads that were left and have not continued since.
     outside: u32,
     places: [(Escape, usize); PLACES],
     place_count: usize,
 }
 
-/// Places that one execution reports, at most.
+/// Maximum number of places that one execution reports.
 const PLACES: usize = 16;
 
 #[unsafe(link_section = ".data.racehunter")]
@@ -66,12 +66,12 @@ static WATCH: Global<Watch> = Global::new(Watch {
 });
 
 unsafe extern "C" {
-    // The runtime's own code: see `cargo xtask build`.
+    // The bounds of the runtime's own code: see `cargo xtask build`.
     static rh_text_begin: u8;
     static rh_text_end: u8;
 }
 
-/// Installs the handler. Processes that are forked have it too.
+/// Installs the handler. Forked processes inherit it.
 pub(crate) unsafe fn init() {
     const SIGINFO: usize = 4;
     const RESTART: usize = 0x1000_0000;
@@ -80,11 +80,11 @@ pub(crate) unsafe fn init() {
     outcome::set_action(SIGNAL, on_tick as *const () as usize, SIGINFO | RESTART | NOT_BLOCKED_MEANWHILE);
 }
 
-/// Sets the timer of this process. Processes that it forks, and programs that it turns into, have none.
+/// Sets the timer of this process. Processes that it forks, and programs that it executes, have none.
 pub(crate) unsafe fn start() {
     const MONOTONIC: usize = 1;
     let mut event = [0_u64; 8];
-    // `struct sigevent`: a value, then the number of the signal and the way to notify, 0 for a signal.
+    // `struct sigevent`: a value, then the number of the signal and the kind of notification, 0 for a signal.
     event[1] = SIGNAL as u64;
     let mut timer = 0_i32;
     if sys::call(sys::TIMER_CREATE, MONOTONIC, &raw const event as usize, &raw mut timer as usize, 0) == 0 {
@@ -99,7 +99,7 @@ pub(crate) unsafe fn start() {
 #[unsafe(link_section = ".data.racehunter")]
 static TIMER: Global<i32> = Global::new(-1);
 
-/// Takes the timer of this process away.
+/// Deletes the timer of this process.
 pub(crate) unsafe fn stop() {
     const TIMER_DELETE: usize = 226;
     if TIMER.get() >= 0 {
@@ -108,16 +108,16 @@ pub(crate) unsafe fn stop() {
     }
 }
 
-/// An execution begins.
+/// Starts an execution.
 pub(crate) unsafe fn begin() {
     let watch = WATCH.ptr();
     (*watch).outside = 0;
     (*watch).place_count = 0;
-    // A number that no event has: the first look only begins to count.
+    // A number that no event has: the first check only begins to count.
     (*watch).events = EventNumber::NEVER;
 }
 
-/// A thread that was left long ago, before event `n`.
+/// Returns a thread that was left long before event `n`.
 pub(crate) unsafe fn overdue(n: EventNumber) -> Option<ThreadId> {
     if (*WATCH.ptr()).outside == 0 {
         return None;
@@ -125,7 +125,7 @@ pub(crate) unsafe fn overdue(n: EventNumber) -> Option<ThreadId> {
     left().filter(|&number| matches!((*thread(number)).awaits, Awaits::Since(left) if n >= left + PATIENCE))
 }
 
-/// The thread that was left first among those that have not continued since.
+/// Returns the thread that was left first among those that have not continued since.
 pub(crate) unsafe fn left() -> Option<ThreadId> {
     if (*WATCH.ptr()).outside == 0 {
         return None;
@@ -138,7 +138,7 @@ pub(crate) unsafe fn is_outside(t: *const Thread) -> bool {
     (*t).state == State::Suspended && (*t).pending == Wait::Outside
 }
 
-/// What the thread was doing when the signal came: registers from `ucontext_t.uc_mcontext`.
+/// The state of the thread when the signal came: registers from `ucontext_t.uc_mcontext`.
 struct Interrupted {
     rip: usize,
     rsp: usize,
@@ -151,7 +151,7 @@ impl Interrupted {
         Self { rip: register(16), rsp: register(15), rax: register(13) as isize }
     }
 
-    /// Whether it was inside the runtime, or in a function that the runtime has called.
+    /// Returns whether it was inside the runtime, or in a function that the runtime called.
     unsafe fn in_runtime(&self) -> bool {
         let runtime = &raw const rh_text_begin as usize..&raw const rh_text_end as usize;
         let caller = *(self.rsp as *const usize);
@@ -159,19 +159,19 @@ impl Interrupted {
             || !outcome::in_executable(self.rip) && runtime.contains(&caller) && caller != fiber::start_returns_to()
     }
 
-    /// Whether the signal has interrupted a system call, which is about to be repeated or to return `EINTR`.
+    /// Returns whether the signal has interrupted a system call, which is about to be repeated or to return `EINTR`.
     unsafe fn in_system_call(&self) -> bool {
         (self.rip as *const u16).read_unaligned() == SYSCALL || self.returns_interrupted()
     }
 
-    /// Whether the interrupted system call is about to return `EINTR`: the kernel does not repeat it.
+    /// Returns whether the interrupted system call is about to return `EINTR`: the kernel does not repeat it.
     unsafe fn returns_interrupted(&self) -> bool {
         const EINTR: isize = -4;
         self.rax == EINTR && ((self.rip - 2) as *const u16).read_unaligned() == SYSCALL
     }
 
-    /// Makes that call again. Only this library has interrupted it, and without it the call would not have failed. One
-    /// that waits for a limited time waits for what is left of it.
+    /// Repeats that call, because only the runtime has interrupted it. A call with a time limit waits for the remaining
+    /// time.
     unsafe fn make_again(&self, context: *mut usize) {
         const RAX: usize = 5 + 13;
         const RIP: usize = 5 + 16;
@@ -185,14 +185,14 @@ impl Interrupted {
         const ABSOLUTE: usize = 1;
         match call {
             SEMOP | MSGSND | MSGRCV | PAUSE => {}
-            // The kernel has left there what remains.
+            // The kernel has stored the remaining time there.
             SELECT | PSELECT6 | PPOLL => {}
             POLL => wait_for_the_rest(self, rdx),
             EPOLL_WAIT | EPOLL_PWAIT => wait_for_the_rest(self, r10),
             NANOSLEEP => wait_for_what_is_left(self, rdi),
             CLOCK_NANOSLEEP if *rsi & ABSOLUTE != 0 => {}
             CLOCK_NANOSLEEP | RT_SIGTIMEDWAIT => wait_for_what_is_left(self, rdx),
-            // Only a wait for a limited time comes here: the kernel makes the others again by itself.
+            // Only a timed wait comes here: the kernel repeats the others itself.
             FUTEX if *rsi & 0x7f == 0 => wait_for_what_is_left(self, r10),
             FUTEX => {}
             IO_GETEVENTS => wait_for_what_is_left(self, r8),
@@ -211,7 +211,7 @@ pub(crate) struct Interruption {
     rip: usize,
     rsp: usize,
     until: u64,
-    /// The argument that says for how long, as it was left: milliseconds.
+    /// The time argument in milliseconds, as the call was interrupted.
     left: i32,
     /// Or a `struct timespec` that the call reads instead.
     time: [u64; 2],
@@ -224,7 +224,7 @@ impl Interruption {
 const SECOND: u64 = 1_000_000_000;
 const MILLISECOND: u64 = 1_000_000;
 
-/// An argument is a time in milliseconds, of which only the rest is to be waited for.
+/// Sets an argument in milliseconds to the remaining time.
 unsafe fn wait_for_the_rest(at: &Interrupted, argument: *mut usize) {
     let milliseconds = *argument as i32;
     if milliseconds <= 0 {
@@ -242,7 +242,7 @@ unsafe fn wait_for_the_rest(at: &Interrupted, argument: *mut usize) {
     *argument = (*last).left as usize;
 }
 
-/// An argument points to a `struct timespec`, of which only the rest is left to wait for.
+/// Sets an argument that points to a `struct timespec` to the remaining time.
 unsafe fn wait_for_what_is_left(at: &Interrupted, argument: *mut usize) {
     let last = &raw mut (*current()).interruption;
     let own = &raw mut (*last).time as usize;
@@ -260,10 +260,10 @@ unsafe fn wait_for_what_is_left(at: &Interrupted, argument: *mut usize) {
     (*last).time = [left / SECOND, left % SECOND];
 }
 
-/// The number of the system call that the instruction there makes. By now the register has its result. Code that
+/// Returns the number of the system call that the instruction there makes. By now the register has its result. Code that
 /// makes calls loads the number just before, with at most a few loads of arguments in between.
 unsafe fn number_before(instruction: usize, context: *const usize) -> Option<u32> {
-    /// Bytes of code that are examined.
+    /// Number of bytes of code that are examined.
     const LOADED_BEFORE: usize = 48;
     /// More than there are.
     const SYSTEM_CALLS: u64 = 512;
@@ -273,7 +273,7 @@ unsafe fn number_before(instruction: usize, context: *const usize) -> Option<u32
     let frame = *context.add(RBP);
     (4..=LOADED_BEFORE).find_map(|back| {
         let at = code(back);
-        // Never beyond the instruction itself, nor from memory that the function does not have.
+        // Never beyond the instruction itself, nor from memory outside the function.
         let number = match (*at, *at.add(1), *at.add(2)) {
             // mov eax, number
             (0xb8, ..) if back >= 5 => u64::from(at.add(1).cast::<u32>().read_unaligned()),
@@ -324,7 +324,7 @@ unsafe extern "C" fn on_tick(_signal: i32, _info: *const usize, context: *mut us
     interrupted.make_again(context);
 }
 
-/// Looks after the running thread, which was found there.
+/// Checks the running thread, which was interrupted there.
 unsafe fn look(interrupted: &Interrupted) {
     if !schedule::running() {
         return;
@@ -365,7 +365,7 @@ unsafe fn look_anew(cpu: u64) {
     (*watch).since = cpu;
 }
 
-/// Milliseconds of processor time of the process.
+/// Returns the processor time of the process in milliseconds.
 unsafe fn cpu_time() -> u64 {
     const PROCESS: usize = 2;
     let mut time = [0_u64; 2];
@@ -377,7 +377,7 @@ unsafe fn others_can_go_on() -> bool {
     ready_count() > 1 || threads().any(|number| (*thread(number)).state == State::Suspended)
 }
 
-/// Logs what happened where, each once.
+/// Logs an escape at a place, each once.
 unsafe fn tell(what: Escape, code: usize, milliseconds: u64) {
     let watch = WATCH.ptr();
     let known = (*watch).place_count;
@@ -389,7 +389,7 @@ unsafe fn tell(what: Escape, code: usize, milliseconds: u64) {
     }
 }
 
-/// The running thread lets others continue. Returns when it gets another turn.
+/// Lets other threads continue. Returns when the running thread gets another turn.
 unsafe fn give_way() {
     let t = current();
     let code = (*t).code;

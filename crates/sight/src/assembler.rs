@@ -1,22 +1,22 @@
 //! Inline assembler that cannot hide anything: barriers, and arithmetic in registers.
 //!
-//! A whitelist like the table of functions. What assembler says about itself, by its constraints, is believed only where it
-//! says that it touches memory: code that takes an address in a register and says nothing is common.
+//! This is a whitelist, like the table of functions. The constraints of inline assembler are trusted only if they declare
+//! memory accesses: code that takes an address in a register and declares nothing is common.
 
-/// Instructions without operands that matter: they wait, order, or do nothing.
+/// Instructions without relevant operands: they wait, order, or do nothing.
 const BARRIERS: &str =
     "pause nop rep mfence lfence sfence serialize clc stc cmc cltd cltq cqto cwtl cdq cqo emms vzeroupper";
 
-/// Instructions that work on their operands alone, without the letter for the size.
+/// Instructions that work on their operands alone, without the size suffix.
 const ARITHMETIC: &str = "
     mov movabs movzb movzw movsb movsw movsl movzx movsx add adc sub sbb mul imul div idiv neg not inc dec and or xor shl shr
     sal sar shld shrd rol ror rcl rcr bsf bsr bswap bt lea tzcnt lzcnt popcnt cmp test andn bextr blsi blsr bzhi pdep pext mulx
     adcx adox rorx sarx shlx shrx crc32 lahf sahf";
 
-/// Instructions whose result differs from run to run.
+/// Instructions whose result varies from run to run.
 const VARYING: [&str; 7] = ["rdrand", "rdseed", "rdtsc", "rdtscp", "rdpmc", "cpuid", "rdpid"];
 
-/// Whether the assembler hides nothing, whatever other threads do. `text` and `constraints` are in LLVM's form.
+/// Returns whether the assembler hides nothing, whatever other threads do. `text` and `constraints` are in LLVM's form.
 #[must_use]
 pub fn is_harmless(text: &str, constraints: &str) -> bool {
     let has_memory_operands = constraints.contains('*');
@@ -32,13 +32,13 @@ pub fn is_harmless(text: &str, constraints: &str) -> bool {
     })
 }
 
-/// Whether what it computes differs from execution to execution.
+/// Returns whether its result varies from execution to execution.
 #[must_use]
 pub fn is_varying(text: &str) -> bool {
     statements(text).any(|statement| VARYING.contains(&mnemonic(statement)))
 }
 
-/// Its first instruction, to name it by.
+/// Returns its first instruction, as a name.
 #[must_use]
 pub fn name(text: &str) -> &str {
     let first = statements(text).next().unwrap_or("");
@@ -46,30 +46,30 @@ pub fn name(text: &str) -> &str {
     first[..end.unwrap_or(0)].trim_end()
 }
 
-/// What an instruction does to one of its operands in memory.
+/// What an instruction does to one of its memory operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
-    /// One instruction reads it. Nothing can come between, as for an atomic load.
+    /// One instruction reads it, like an atomic load.
     Load,
     /// One instruction writes it.
     Store,
-    /// It is read, then written, and the processor lets others come between.
+    /// It is read, then written, and other threads can come between.
     Change,
-    /// It is read and written in one.
+    /// It is read and written atomically.
     Update,
 }
 
-/// Where an operand is.
+/// A memory operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operand {
     /// The number of its constraint.
     pub constraint: usize,
-    /// Bytes, where the instruction says so.
+    /// Its size in bytes, if the instruction determines it.
     pub bytes: Option<u8>,
 }
 
-/// Reports what assembler does to its operands in memory, in order. Returns whether that is all it does to memory; if
-/// not, some of it may have been reported.
+/// Reports what the assembler does to its memory operands, in order. Returns whether that is all it does to memory; if not,
+/// some of it may have been reported.
 pub fn uses(text: &str, constraints: &str, mut tell: impl FnMut(Operand, Use)) -> bool {
     if text.contains("$(") {
         return false;
@@ -106,7 +106,7 @@ fn instruction(statement: &str, locked: bool, constraints: &str, tell: &mut impl
     let mut operands = [const { None }; 3];
     for (count, text) in rest.split(',').filter(|text| !text.trim().is_empty()).enumerate() {
         let (Some(place), Some(location)) = (operands.get_mut(count), location(text.trim(), constraints)) else {
-            // An address without an access.
+            // `lea` computes an address without accessing it.
             return name == "lea" && !rest.contains(['*']);
         };
         *place = Some(location);
@@ -155,7 +155,7 @@ fn instruction(statement: &str, locked: bool, constraints: &str, tell: &mut impl
     true
 }
 
-/// The plain name of an instruction that is known, and the size of its operands in memory.
+/// Returns the plain name of a known instruction, and the size of its memory operands.
 fn named(word: &str) -> Option<(&str, Option<u8>)> {
     const KNOWN: &str =
         "mov add adc sub sbb and or xor inc dec neg not xadd cmpxchg xchg shl shr sal sar rol ror cmp test
@@ -206,7 +206,7 @@ fn location(text: &str, constraints: &str) -> Option<Location> {
     }
 }
 
-/// The number of the argument of a call that a constraint is about.
+/// Returns the number of the call argument that a constraint refers to.
 #[must_use]
 pub fn argument(constraints: &str, constraint: usize) -> Option<u32> {
     let is_passed = |text: &&str| (!text.starts_with('=') || text.contains('*')) && !text.starts_with(['~', '!']);
@@ -232,7 +232,7 @@ fn is_barrier(statement: &str) -> bool {
     statement.split_ascii_whitespace().all(is_known)
 }
 
-/// The old way to write a full barrier: nothing is added to what is at the top of the own stack.
+/// The old form of a full barrier: adds 0 to the top of the stack.
 fn is_locked_nothing(statement: &str) -> bool {
     let statement = statement.strip_prefix("lock").map_or(statement, str::trim_start);
     let operands = ["addl", "addq", "orl", "orq"].iter().find_map(|name| statement.strip_prefix(name));
@@ -249,7 +249,7 @@ fn is_arithmetic(statement: &str) -> bool {
     let known = |word: &str| ARITHMETIC.split_ascii_whitespace().any(|known| known == word);
     let is_conditional = word.starts_with("cmov") || word.starts_with("set");
     let is_known = known(word) || is_conditional || word.strip_suffix(['b', 'w', 'l', 'q']).is_some_and(known);
-    // A parenthesis, a bracket or a segment is an operand in memory, but for `lea`, which only computes its address.
+    // A parenthesis, a bracket or a segment denotes a memory operand, except for `lea`, which only computes its address.
     let has_address = statement.contains(['(', '[', ':']) && !word.starts_with("lea");
     is_known && !has_address
 }
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_not() {
+    fn other_assembler_is_not_harmless() {
         for text in [
             "movl ($1), $0",
             "movl $$1, counter(%rip)",
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_said() {
+    fn unknown_instructions_are_reported_as_such() {
         for text in [
             "rep stosb",
             "call foo",
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_of_chance_are_known() {
+    fn random_instructions_are_recognised() {
         assert!(is_varying("rdtsc") && is_varying("nop\nrdrand $0") && !is_varying("mov $1, $0"));
     }
 }

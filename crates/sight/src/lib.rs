@@ -1,12 +1,12 @@
-//! What a call of code without instrumentation can hide from a claim.
+//! What a call of uninstrumented code can hide from a claim.
 //!
-//! A claim about all schedules is only as good as what was seen of each of them. Instrumented code is seen; everything else
-//! is looked up here, by name. The principle is a whitelist: [`of`] answers [`Effect::Unknown`] for every function that
-//! has not been reviewed, and that is a gap in any claim about an execution that reaches it.
+//! A claim about all schedules requires that everything relevant in each of them was seen. Instrumented code is seen; everything
+//! else is looked up here, by name. The principle is a whitelist: [`of`] returns [`Effect::Unknown`] for every function that has
+//! not been reviewed, and that is a gap in any claim about an execution that reaches it.
 //!
-//! The crate knows names, nothing else: not how calls are found (the compiler plugin), not when a call counts (the
-//! runtime), not how gaps are told (the reports). It has no dependencies and works without the standard library, because
-//! the runtime asks it too, about functions that are called by their address.
+//! The crate knows only names: not how calls are found (the compiler plugin), not when a call counts (the runtime), not how gaps
+//! are reported (the reports). It has no dependencies and works without the standard library, because the runtime also uses it,
+//! for functions that are called by their address.
 //!
 //! Start reading at [`Effect`], then [`of`]; the reviewed functions are in [`table`].
 #![no_std]
@@ -20,23 +20,23 @@ pub mod table;
 /// that calls a function by its address uses them to find out whether it is instrumented.
 pub const MARK: u64 = u64::from_le_bytes([0x0f, 0x1f, 0x84, 0x00, b'R', b'H', b'0', b'1']);
 
-/// Comes with a description in place of an argument: nothing is called yet, but the address of the function is taken, and the function may be
-/// called when other threads are there.
+/// Passed with a description in place of an argument: nothing is called yet, but the address of the function is taken, and it may
+/// be called when there are other threads.
 pub const ADDRESS_TAKEN: usize = 0x7a6b;
 
-/// The section of the descriptions of what is not seen: the number of an [`Effect`], then a name that ends with a zero.
+/// The section with the descriptions of what is not seen: the number of an [`Effect`], then a zero-terminated name.
 pub const SECTION: &str = "rh_unseen";
 
 /// What a function can hide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Effect {
-    /// Nothing beyond the memory of its arguments: it has a model, or touches neither memory of its caller nor state that
-    /// other threads can change.
+    /// Nothing beyond the memory of its arguments: it has a model, or touches neither memory of its caller nor state that other
+    /// threads can change.
     None = 0,
-    /// State inside a library that calls of other threads use or change: `strtok`, `setenv`.
+    /// State inside a library that calls in other threads use or change: `strtok`, `setenv`.
     HiddenState = 1,
-    /// The caller's memory, read or written where the detector does not see it: `sscanf`.
+    /// The caller's memory, accessed where the detector does not see it: `sscanf`.
     Memory = 2,
     /// Kernel state without a scheduling point: the working directory, the resources of the process.
     KernelState = 3,
@@ -48,36 +48,36 @@ pub enum Effect {
     Unknown = 6,
     /// Inline assembler.
     Assembler = 7,
-    /// A function that was compiled with the instrumentation switched off.
+    /// A function compiled with the instrumentation switched off.
     Uninstrumented = 8,
-    /// Reads files, by a path or by their contents at its own offset.
+    /// Reads files, by a path or by their contents at a given offset.
     FileLook = 9,
-    /// Changes files, and returns nothing that depends on what was there before: an open for writing, `write`.
+    /// Changes files, and returns nothing that depends on their previous state: an open for writing, `write`.
     FileChange = 10,
-    /// Changes files, and its result depends on what was there: `mkdir`, `unlink`.
+    /// Changes files, and its result depends on their previous state: `mkdir`, `unlink`.
     FileBoth = 11,
-    /// Uses the position in an open file, which others may move: `lseek`, `fgets`.
+    /// Uses the position of an open file, which others may move: `lseek`, `fgets`.
     FilePosition = 12,
-    /// Opens a file; its flags say what for (`open`).
+    /// Opens a file, as its flags say (`open`).
     FileOpen = 13,
-    /// Opens a file; its mode says what for (`fopen`).
+    /// Opens a file, as its mode says (`fopen`).
     FileOpenMode = 14,
-    /// State of the process that the kernel keeps, and that has a model: the working directory, limits.
+    /// Process state in the kernel that has a model: the working directory, limits.
     ProcessState = 15,
-    /// Makes a file with a unique name: `mkstemp`.
+    /// Creates a file with a unique name: `mkstemp`.
     FileTemporary = 16,
-    /// Reads state of what a descriptor refers to, other than its contents: `getsockopt`.
+    /// Reads state of a descriptor other than contents: `getsockopt`.
     DescriptorLook = 17,
-    /// Changes it: `fcntl`, `close`.
+    /// Changes state of a descriptor: `fcntl`, `close`.
     DescriptorChange = 18,
     /// Reads or changes process state that has a model, and on which no path depends: signal actions.
     Setting = 19,
-    /// Writes to standard output, which matters only where outputs are compared.
+    /// Writes to standard output, which matters only if outputs are compared.
     Print = 20,
 }
 
 impl Effect {
-    /// The effect with this number.
+    /// Returns the effect with this number.
     #[must_use]
     pub fn from_byte(byte: u8) -> Option<Self> {
         let all = [
@@ -106,7 +106,7 @@ impl Effect {
         all.into_iter().find(|effect| *effect as u8 == byte)
     }
 
-    /// The name in JSON.
+    /// Returns its name in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -134,7 +134,7 @@ impl Effect {
         }
     }
 
-    /// Whether it concerns files.
+    /// Returns whether it concerns files.
     #[must_use]
     pub const fn is_about_files(self) -> bool {
         matches!(
@@ -149,7 +149,7 @@ impl Effect {
         )
     }
 
-    /// Whether the runtime has a model of it, which it applies at the call.
+    /// Returns whether the runtime has a model of it, which it applies at the call.
     #[must_use]
     pub const fn is_modelled(self) -> bool {
         self.is_about_files()
@@ -159,36 +159,35 @@ impl Effect {
             )
     }
 
-    /// Whether it concerns a descriptor, and not the contents of a file.
+    /// Returns whether it concerns a descriptor rather than the contents of a file.
     #[must_use]
     pub const fn is_about_descriptors(self) -> bool {
         matches!(self, Self::DescriptorLook | Self::DescriptorChange)
     }
 
-    /// Whether it counts even if there is no other thread: it makes executions differ from each other, or has a
-    /// lasting effect.
+    /// Returns whether it counts even without other threads: it makes executions differ from each other, or has a lasting effect.
     #[must_use]
     pub const fn counts_alone(self) -> bool {
         matches!(self, Self::Random | Self::Alias)
     }
 }
 
-/// Which arguments of a call point to memory that is touched where the detector does not see it.
+/// The arguments of a call that point to memory which is accessed where the detector does not see it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arguments {
     bits: u16,
-    /// All from this one on, for functions with any number of arguments.
+    /// All from this one on, for functions with a variable number of arguments.
     from: Option<u8>,
 }
 
 impl Arguments {
-    /// Whether the argument at a position is one of them.
+    /// Returns whether the set contains the argument at a position.
     #[must_use]
     pub fn contains(self, position: u32) -> bool {
         position < 16 && self.bits >> position & 1 != 0 || self.from.is_some_and(|from| position >= u32::from(from))
     }
 
-    /// Whether the set is empty.
+    /// Returns whether the set is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.bits == 0 && self.from.is_none()
@@ -200,11 +199,11 @@ impl Arguments {
 pub struct Function {
     /// What it can hide, for any arguments.
     pub effect: Effect,
-    /// Arguments whose memory it touches unseen.
+    /// Arguments whose memory it accesses unseen.
     pub touches: Arguments,
-    /// Where the path, the file or the stream is, for effects on files.
+    /// The argument with the path, the file or the stream, for effects on files.
     pub file: u8,
-    /// Where the flags or the mode are, for functions that open files.
+    /// The argument with the flags or the mode, for functions that open files.
     pub mode: u8,
 }
 
@@ -214,13 +213,13 @@ impl Function {
     }
 }
 
-/// What a function can hide, by the name that the linker knows.
+/// Returns what a function can hide, by its linker name.
 #[must_use]
 pub fn of(name: &str) -> Function {
     exactly(name).or_else(|| plain(name).and_then(exactly)).unwrap_or(Function::with(Effect::Unknown))
 }
 
-/// What the table says about a name as it is.
+/// Returns the table entry for exactly this name.
 fn exactly(name: &str) -> Option<Function> {
     if table::PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
         return Some(Function::with(Effect::None));
@@ -257,13 +256,13 @@ fn modelled(name: &str) -> Option<Function> {
     Some(function)
 }
 
-/// Whether a call of a function has a model that covers all it does to memory and to hidden state.
+/// Returns whether a function has a model that covers all it does to memory and to hidden state.
 #[must_use]
 pub fn is_modelled(name: &str) -> bool {
     models::of(name).is_some_and(|model| models::parts(model).all(|part| part != models::Part::Partly))
 }
 
-/// A function of `<math.h>`, for any of its types.
+/// Returns whether it is a function of `<math.h>`, for any of its types.
 fn is_mathematics(name: &str) -> bool {
     let has = |name: &str| table::MATHEMATICS.split_ascii_whitespace().any(|known| known == name);
     has(name) || name.strip_suffix(['f', 'l']).is_some_and(has)
@@ -275,7 +274,7 @@ fn is_thrown(name: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with("__throw_"))
 }
 
-/// The functions through which Rust reaches the program's allocator. The compiler makes them when it links, without
+/// The functions through which Rust reaches the program's allocator. The compiler generates them at link time, without
 /// instrumentation: `_RNvCs5QKde7ScR4H_7___rustc12___rust_alloc`. They only call instrumented code.
 fn is_allocator_shim(name: &str) -> bool {
     let rest = name.strip_prefix("_RNvC").and_then(|rest| Some(rest.split_once("_7___rustc")?.1));
@@ -283,7 +282,7 @@ fn is_allocator_shim(name: &str) -> bool {
     function.and_then(|name| name.strip_prefix('_')).is_some_and(|name| table::ALLOCATOR_SHIM.contains(&name))
 }
 
-/// `name:touched:file:mode`, for example `fgets:0:2`: positions of arguments; a `+` behind one means all from there on.
+/// Parses `name:touched:file:mode`, for example `fgets:0:2`: positions of arguments; a `+` after one means all from there on.
 fn entry(effect: Effect, text: &str) -> Function {
     let mut parts = text.split(':').skip(1);
     let mut function = Function::with(effect);
@@ -303,13 +302,13 @@ fn entry(effect: Effect, text: &str) -> Function {
     function
 }
 
-/// The function that a name of the C library's headers maps to, if it takes the same arguments.
+/// Returns the function that a name of the C library's headers maps to, if it takes the same arguments.
 fn plain(name: &str) -> Option<&str> {
     let standard = name.strip_prefix("__isoc99_").or_else(|| name.strip_prefix("__isoc23_"));
     if standard.is_some() {
         return standard;
     }
-    // Checked versions have further arguments after those of the plain ones; those that do not have an entry.
+    // Checked versions have further arguments after those of the plain ones; those that differ have an entry.
     let checked = name.strip_prefix("__").and_then(|name| name.strip_suffix("_chk"));
     if checked.is_some() {
         return checked;
@@ -341,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_has_reviewed_is_unknown() {
+    fn unreviewed_functions_are_unknown() {
         for name in [
             "frobnicate",
             "",
@@ -359,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn rust_gets_to_its_allocator_by_functions_that_hide_nothing() {
+    fn rust_allocator_shims_hide_nothing() {
         assert_eq!(of("_RNvCs5QKde7ScR4H_7___rustc12___rust_alloc").effect, Effect::None);
         assert_eq!(of("_RNvCsfsCkXRxaIdu_7___rustc35___rust_no_alloc_shim_is_unstable_v2").effect, Effect::None);
         for other in ["_RNvCs5QKde7ScR4H_7___rustc17rust_begin_unwind", "__rust_alloc", "_RNvCs1_5alloc12___rust_alloc"]
@@ -400,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_is_written_unseen_is_known_by_its_argument() {
+    fn memory_accessed_unseen_is_identified_by_its_argument() {
         for (name, argument) in [
             ("sscanf", 2),
             ("fgets", 0),
@@ -437,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_between_executions_counts_at_any_time() {
+    fn sources_of_randomness_count_without_other_threads() {
         for name in ["getrandom", "arc4random", "getpid", "sched_getcpu", "shmat"] {
             assert!(of(name).effect.counts_alone(), "{name}");
         }
@@ -445,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_where_the_entry_says() {
+    fn entries_give_the_position_of_the_file_argument() {
         let place = |name| (of(name).effect, of(name).file, of(name).mode);
         assert_eq!(place("open"), (Effect::FileOpen, 0, 1));
         assert_eq!(place("openat64"), (Effect::FileOpen, 1, 2));

@@ -12,7 +12,7 @@
 //! | `>` | known only when the call has returned; before it, the place is a scheduling point and nothing more |
 //! | direction | `r` read, `w` written, `m` read and written, `a` changed under a lock of the library's own: a point, never a race |
 //! | place | `2` the memory argument 2 points to, `~2` the same for a stream, which matters whatever else is known, `*2` that to which the pointer there points, `=` what the result points to, `$name` hidden state, `@name` a variable of the library that programs can use |
-//! | length | `.8` bytes, `s` a string with its end, `s2` a string, limited to the number of bytes in argument 2, `l1` as long as the string at argument 1, `n2` argument 2, `n1x2` their product, `n2k4` four times argument 2, `u2` argument 2 without its last bit, `p1` a byte for each page of argument 1, `f0` a set of so many descriptors, `i2` the number at argument 2, `v` the result, `v2` the same, at most argument 2, `vk4` four times it, `vx1` times argument 1, `j` the result and one more, `j2` the same, at most argument 2, `e` up to where the result points, or the whole string, `e2` the same for a block |
+//! | length | `.8` bytes, `s` a string with its end, `s2` a string, limited to the number of bytes in argument 2, `l1` as long as the string at argument 1, `n2` argument 2, `n1x2` their product, `n2k4` four times argument 2, `u2` argument 2 without its last bit, `p1` a byte for each page of argument 1, `f0` a set of as many descriptors as argument 0 says, `i2` the number at argument 2, `v` the result, `v2` the same, at most argument 2, `vk4` four times it, `vx1` times argument 1, `j` the result and one more, `j2` the same, at most argument 2, `e` up to where the result points, or the whole string, `e2` the same for a block |
 //! | | `z`, `z2`, `y1`, `t2` and `q`: as `s`, `s2`, `l1`, `j2` and `e`, for wide characters |
 //! | condition | `?` the result is not zero, `!` it is zero, `+` it is not negative, `^` it is positive |
 //!
@@ -29,15 +29,15 @@ pub use functions::{ALL, HIDDEN};
 /// One access of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touch<'a> {
-    /// Known only when the call has returned.
+    /// Whether it is known only when the call has returned.
     pub is_after: bool,
     /// What happens to the memory.
     pub direction: Direction,
-    /// Where it is.
+    /// The memory.
     pub place: Place<'a>,
-    /// How much of it.
+    /// The number of bytes.
     pub length: Length,
-    /// When it happens, by the result.
+    /// The condition on the result.
     pub condition: Condition,
 }
 
@@ -57,28 +57,28 @@ pub enum Direction {
 /// Where memory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place<'a> {
-    /// Behind a pointer.
+    /// What an argument points to.
     Argument(u8),
-    /// A stream, by its pointer.
+    /// The stream that an argument points to.
     Stream(u8),
-    /// Behind a pointer that is behind a pointer.
+    /// What the pointer behind an argument points to.
     Behind(u8),
-    /// Where the result points.
+    /// What the result points to.
     Result,
-    /// Inside the library.
+    /// State inside the library.
     Hidden(&'a str),
     /// A variable of the library that programs can use too.
     Variable(&'a str),
 }
 
-/// How much memory.
+/// The number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// So many bytes.
+    /// A fixed number of bytes.
     Bytes(u32),
     /// A string with its terminator, with characters of a given size, at most as many as an argument says.
     Text(u8, Option<u8>),
-    /// As much as the string has that another argument points to.
+    /// As long as the string that another argument points to.
     As(u8, u8),
     /// An argument, times another, times a number.
     Product(u8, Option<u8>, u32),
@@ -92,15 +92,15 @@ pub enum Length {
     Result(Option<u8>, u32),
     /// The result, at most an argument.
     ResultUpTo(u8),
-    /// The result and one more, in units of some bytes, at most as many as an argument says.
+    /// The result plus one, in units of some bytes, at most as many as an argument says.
     ResultAndOne(u8, Option<u8>),
-    /// The number of 32 bits to which an argument points.
+    /// The 32-bit number that an argument points to.
     Pointed(u8),
-    /// Up to where the result points; else the whole string of characters of a size, or as many bytes as an argument says.
+    /// Up to where the result points; otherwise the whole string of characters of a size, or as many bytes as an argument says.
     UpToResult(u8, Option<u8>),
 }
 
-/// What the result must be.
+/// The condition on the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// Anything.
@@ -111,7 +111,7 @@ pub enum Condition {
     Zero,
     /// Not negative.
     Success,
-    /// More than zero.
+    /// Positive.
     Positive,
 }
 
@@ -120,32 +120,32 @@ pub enum Condition {
 pub enum Part<'a> {
     /// An access.
     Touch(Touch<'a>),
-    /// A routine of the runtime with its numbers.
+    /// A routine of the runtime, and its number.
     Routine(&'a str, u8),
-    /// Not everything is covered.
+    /// The model is incomplete.
     Partly,
 }
 
-/// Whether a routine only notes calls that fail after they have written something, it is not known how much: `halts0` where the
-/// result is then negative, `halts1` where it is zero, `short12` where fewer items were read than argument 2 says, each of as many
-/// bytes as argument 1 says.
+/// Returns whether a routine only notes calls that fail after they have written an unknown amount: `halts0` if the result is then
+/// negative, `halts1` if it is zero, `short12` if fewer items were read than argument 2 says, each of as many bytes as argument 1
+/// says.
 #[must_use]
 pub fn is_about_failures(routine: &str) -> bool {
     matches!(routine, "halts" | "short")
 }
 
-/// The model of a function, by the name that the linker knows.
+/// Returns the model of a function, by its linker name.
 #[must_use]
 pub fn of(name: &str) -> Option<&'static str> {
     exactly(name).or_else(|| crate::plain(name).and_then(exactly))
 }
 
-/// The model of a name as it is.
+/// Returns the model for exactly this name.
 pub(crate) fn exactly(name: &str) -> Option<&'static str> {
     ALL.iter().find_map(|(names, model)| names.split_ascii_whitespace().any(|known| known == name).then_some(*model))
 }
 
-/// The parts of a model. A part that is not understood ends it.
+/// Returns the parts of a model, up to the first that is not understood.
 pub fn parts(model: &str) -> impl Iterator<Item = Part<'_>> {
     model.split_ascii_whitespace().map_while(part)
 }

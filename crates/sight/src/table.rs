@@ -1,15 +1,15 @@
 //! The reviewed functions.
 //!
-//! An entry is a name, then positions of arguments behind colons: those whose memory is touched where the detector does not
-//! see it, where the file is (a path, a descriptor or a stream), and where the flags or the mode are. A `+` means all
-//! arguments from there on. `fgets:0:2` writes to its first argument and reads from the stream that is its third.
+//! An entry is a name, then positions of arguments after colons: those whose memory is accessed where the detector does not see
+//! it, the file (a path, a descriptor or a stream), and the flags or the mode. A `+` means all arguments from there on.
+//! `fgets:0:2` writes to its first argument and reads from the stream that is its third.
 //!
-//! Before you add a function, check what it does to its caller's memory, to state inside the library, and to the
-//! kernel. If in doubt, leave it out: that only costs a claim.
+//! Before you add a function, check what it does to its caller's memory, to state inside the library, and to the kernel. If in
+//! doubt, leave it out: that only costs a claim.
 
 use crate::Effect;
 
-/// All entries. Each name is in one of them only.
+/// All entries. Each name occurs once.
 pub const ALL: [(Effect, &str); 24] = [
     (Effect::None, THREADS),
     (Effect::None, SIGNALS),
@@ -37,7 +37,7 @@ pub const ALL: [(Effect, &str); 24] = [
     (Effect::FileOpenMode, "fopen:01:0:1 freopen:01:0:1"),
 ];
 
-/// Names that begin like this belong to the runtime, or to instrumentation of others that has nothing to do with the program.
+/// Prefixes of names that belong to the runtime, or to other instrumentation that does not affect the program.
 pub const PREFIXES: [&str; 11] = [
     "__rh_",
     "racehunter_",
@@ -52,7 +52,7 @@ pub const PREFIXES: [&str; 11] = [
     "__VERIFIER_",
 ];
 
-/// What Rust's compiler makes for the allocator of a program.
+/// The functions that Rust's compiler generates for the allocator of a program.
 pub const ALLOCATOR_SHIM: [&str; 7] = [
     "__rust_alloc",
     "__rust_alloc_zeroed",
@@ -63,7 +63,7 @@ pub const ALLOCATOR_SHIM: [&str; 7] = [
     "__rust_no_alloc_shim_is_unstable_v2",
 ];
 
-/// `<math.h>` and `<complex.h>`, without those that write through pointers or to `signgam`. `errno` and the floating-point
+/// `<math.h>` and `<complex.h>`, except functions that write through pointers or to `signgam`. `errno` and the floating-point
 /// environment belong to the thread.
 pub const MATHEMATICS: &str = "
     acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 exp10 expm1 fabs fdim floor fma fmax
@@ -73,7 +73,7 @@ pub const MATHEMATICS: &str = "
     cabs carg cimag creal cexp clog cpow csqrt csin ccos ctan conj cproj
     feclearexcept feraiseexcept fetestexcept fegetround fesetround";
 
-/// Threads and what they wait for. The objects themselves have models; attributes, times and results are memory.
+/// Threads and synchronisation. The objects themselves have models; attributes, times and results are memory.
 const THREADS: &str = "
     pthread_create:1 pthread_join pthread_timedjoin_np:2 pthread_clockjoin_np:3 pthread_detach
     pthread_exit pthread_yield sched_yield pthread_self pthread_equal
@@ -129,7 +129,7 @@ const TIME: &str = "
     _ZNSt6chrono3_V212system_clock3nowEv _ZNSt6chrono3_V212steady_clock3nowEv
     _ZNSt11this_thread11__sleep_forENSt6chrono8durationIlSt5ratioILl1ELl1EEEENS1_IlS2_ILl1ELl1000000000EEEE";
 
-/// Blocks of memory and mappings. The models of calls that map, unmap, lock and advise are points of their own.
+/// Allocation and mappings. The models of calls that map, unmap, lock and advise are points of their own.
 const MEMORY: &str = "
     malloc calloc realloc reallocarray memalign aligned_alloc posix_memalign valloc pvalloc free cfree malloc_usable_size
     free_sized free_aligned_sized     malloc_trim mallopt mmap madvise mlock mlock2 mlockall munmap mremap mprotect
@@ -137,8 +137,8 @@ const MEMORY: &str = "
     _ZdaPvRKSt9nothrow_t _ZnwmSt11align_val_t _ZnamSt11align_val_t _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t
     _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t _ZnwmSt11align_val_tRKSt9nothrow_t _ZnamSt11align_val_tRKSt9nothrow_t";
 
-/// Descriptors, pipes, sockets, and functions that wait for them. The runtime sees what goes through `read`, `write`
-/// and similar functions; it does not see the other memory involved.
+/// Descriptors, pipes, sockets, and functions that wait for them. The runtime sees the data of `read`, `write` and similar
+/// functions, but not the other memory involved.
 const INPUT: &str = "
      close_range closefrom dup dup2 dup3 pipe pipe2 socket socketpair:3 eventfd epoll_create epoll_create1
     eventfd_read:1 eventfd_write fileno fileno_unlocked
@@ -149,7 +149,7 @@ const INPUT: &str = "
 
     memfd_create:0 tmpfile";
 
-/// The process: its start, its end, its children (each of which the runtime notes), and what never changes.
+/// The process: its start, its end, its children (each of which the runtime notes), and constants.
 const PROCESS: &str = "
     exit _exit _Exit quick_exit atexit at_quick_exit on_exit __assert_fail __assert __assert_perror_fail
     __stack_chk_fail __chk_fail __libc_start_main __errno_location errx:1+ err:1+
@@ -160,8 +160,8 @@ const PROCESS: &str = "
     aio_read aio_write lio_listio aio_suspend swapcontext setcontext preadv2 pwritev2 semop semtimedop msgsnd msgrcv mq_send
     mq_receive mq_timedsend mq_timedreceive signalfd syscall getcontext:0 makecontext:0";
 
-/// Numbers, characters and text. What the compiler plugin announces is listed here as memory, for calls that it does
-/// not understand.
+/// Numbers, characters and text. Accesses that the compiler plugin announces are listed here too, for calls that it does not
+/// understand.
 const TEXT: &str = "
     abs labs llabs imaxabs div ldiv lldiv imaxdiv ffs ffsl ffsll a64l
     frexp:1 frexpf:1 frexpl:1 modf:1 modff:1 modfl:1 sincos:12 sincosf:12 sincosl:12 remquo:2 remquof:2 remquol:2
@@ -245,7 +245,7 @@ const CXX: &str = "
     _ZNKSt6localeeqERKS_ _ZNKSt5ctypeIcE13_M_widen_initEv _ZNKSt5ctypeIcE14_M_narrow_initEv
     _ZNKSt5ctypeIcE8do_widenEc _ZNKSt5ctypeIcE9do_narrowEcc _ZNKSt5ctypeIcE10do_toupperEc _ZNKSt5ctypeIcE10do_tolowerEc";
 
-/// State inside the C library that every caller shares.
+/// State inside the C library that all callers share.
 const HIDDEN: &str = "
     strtok rand srand random srandom initstate setstate drand48 erand48 lrand48 nrand48 mrand48 jrand48 srand48 seed48 lcong48
     getenv secure_getenv setenv putenv unsetenv clearenv localtime gmtime asctime ctime tzset strerror strsignal setlocale
@@ -265,16 +265,16 @@ const KERNEL: &str = "
     msgget msgctl mq_open mq_close mq_unlink sysinfo klogctl personality ptrace quotactl mount umount
     statvfs:01 statfs:01 fstatfs:1 fstatvfs:1 sched_rr_get_interval inotify_init inotify_init1 inotify_rm_watch inotify_add_watch fanotify_init userfaultfd";
 
-/// Process state that the kernel keeps, and the names of all files: all of it is one object, which has a model.
+/// Process state in the kernel, and the names of all files: together one object, which has a model.
 const PROCESS_STATE: &str = "
     umask chdir:0 fchdir getrlimit:1 getgroups:1 getpgid getpgrp readdir:0 readdir_r:012 seekdir:0 telldir:0
     rewinddir:0 closedir glob:03 getcwd:0 get_current_dir_name";
 
-/// State of what a descriptor, their first argument, refers to: flags, options, addresses, whether it is open.
+/// State of a descriptor, their first argument: flags, options, addresses, whether it is open.
 const DESCRIPTOR_LOOKS: &str = "isatty fdopen:1 getsockname:12 getpeername:12 getsockopt:34";
 const DESCRIPTOR_CHANGES: &str = "fcntl:2 setsockopt:3 close connect:1 bind:1 listen";
 
-/// Other state of the process: actions of signals, names of semaphores, rights to memory.
+/// Other process state: signal actions, names of semaphores, memory protection.
 const SETTINGS: &str = "
     signal bsd_signal ssignal sigset sigignore sysv_signal __sysv_signal sigaction:12 siginterrupt
     sem_open:0 sem_unlink:0 pthread_setconcurrency pthread_getconcurrency msync mincore:2 posix_madvise munlock munlockall";
@@ -282,8 +282,8 @@ const SETTINGS: &str = "
 /// What a program prints.
 const PRINTS: &str = "printf:0+ vprintf:0+ __printf_chk:1+ __vprintf_chk:1+ puts:0 putchar putchar_unlocked perror:0";
 
-/// What differs from execution to execution, or would if the runtime did not always draw the same numbers: a claim must not rest
-/// on them.
+/// Results that vary from execution to execution, or would if the runtime did not always return the same numbers: a claim must
+/// not rely on them.
 const RANDOM: &str = "
     getrandom getentropy arc4random arc4random_buf arc4random_uniform getpid getppid
     getsid gettid sched_getcpu getcpu gethostid getrusage getloadavg uuid_generate uuid_generate_random RAND_bytes
@@ -296,14 +296,14 @@ const LOOKS: &str = "
     euidaccess:0:0 readlink:01:0 readlinkat:12:1 realpath:01:0 canonicalize_file_name:0:0
     opendir:0:0 fdopendir scandir:01:0 pread:1:0 preadv:1:0 pathconf:0:0";
 
-/// Change files, and have results that do not depend on what was there. Here a pointer is a stream.
+/// Change files, with results that do not depend on their previous state. A pointer here is a stream.
 const CHANGES: &str = "
     fflush::0 fflush_unlocked::0 write::0 writev::0 pwrite:1:0 pwritev:1:0 fsync::0 fdatasync::0 fclose::0
     fprintf:1+:0 vfprintf:1+:0 __fprintf_chk:2+:0 __vfprintf_chk:2+:0 dprintf:1+:0 vdprintf:1+:0
     fputs:0:1 fputs_unlocked:0:1 fputc::1 fputc_unlocked::1 putc::1 putc_unlocked::1 _IO_putc::1 __overflow::0
     fwrite:0:3 fwrite_unlocked:0:3";
 
-/// Change files, and return something about what was there before.
+/// Change files, with results that depend on their previous state.
 const BOTH: &str = "
     creat:0:0 unlink:0:0 unlinkat:1:1 remove:0:0 rename:01:0:1 renameat:13:1:3 renameat2:13:1:3 link:01:0:1 linkat:13:1:3 symlink:01:1
     symlinkat:02:2 mkdir:0:0 mkdirat:1:1 rmdir:0:0 mkfifo:0:0 mknod:0:0 truncate:0:0 ftruncate::0 posix_fallocate::0
@@ -311,7 +311,7 @@ const BOTH: &str = "
     futimens:1:0 shm_open:0:0 shm_unlink:0:0 sendfile:2:0:1 copy_file_range:13:2:0 splice:13:2:0
     _ZNSt12__basic_fileIcE4openEPKcSt13_Ios_Openmodei:1:1";
 
-/// Use the position in a file. Here a pointer is a stream; what has no ninth argument uses standard input.
+/// Use the position of a file. A pointer here is a stream; position 9 means standard input.
 const POSITIONS: &str = "
     read::0 readv:1:0 __read_chk::0 lseek::0 fgetc::0 getc::0 _IO_getc::0 fgetc_unlocked::0 getc_unlocked::0 __uflow::0
     fgets:0:2 fgets_unlocked:0:2 __fgets_chk:0:3 fread:0:3 fread_unlocked:0:3 __fread_chk:0:4 getline:01:2 getdelim:01:3

@@ -12,7 +12,7 @@ fn intercepted() -> impl Iterator<Item = &'static str> {
     INTERCEPTED.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_ascii_whitespace)
 }
 
-/// What RaceHunter sees of a function, in words.
+/// Describes what RaceHunter sees of a function.
 fn status(name: &str) -> &'static str {
     let function = of(name);
     if is_modelled(name) {
@@ -179,7 +179,7 @@ fn document() -> PathBuf {
 }
 
 #[test]
-fn the_page_says_what_the_tables_say() {
+fn the_page_matches_the_tables() {
     let wanted = page();
     if std::env::var_os("RACEHUNTER_BLESS").is_some() {
         std::fs::write(document(), &wanted).expect("the page can be written");
@@ -192,12 +192,12 @@ fn the_page_says_what_the_tables_say() {
 }
 
 #[test]
-fn everything_that_is_intercepted_is_seen_or_noted() {
+fn every_intercepted_function_is_seen_or_noted() {
     assert!(intercepted().count() > 450);
     for name in intercepted() {
         let function = of(name);
         let is_reviewed = function.effect != Effect::Unknown || models::of(name).is_some();
-        // A function that touches memory, and neither has a model nor is noted whenever the memory is shared, would
+        // A function that accesses memory, and neither has a model nor is noted whenever the memory is shared, would
         // hide it.
         let hides = function.effect == Effect::None && !function.touches.is_empty() && !is_modelled(name);
         assert!(is_reviewed || status(name).starts_with("noted"), "{name}");
@@ -206,7 +206,7 @@ fn everything_that_is_intercepted_is_seen_or_noted() {
 }
 
 #[test]
-fn what_the_yardstick_asks_for_is_modelled() {
+fn common_functions_are_modelled() {
     for name in "fgets fread getline getdelim sscanf fscanf scanf puts fwrite printf vsnprintf time stat getcwd uname realpath
         sigprocmask qsort bsearch tsearch mbstowcs wcslen wmemcpy strlen memcpy regexec poll select epoll_wait recvmsg
         sendmsg readv writev preadv pthread_getname_np timespec_get strtok rand random drand48 getenv setenv localtime gmtime

@@ -1,20 +1,20 @@
 //! Read constraints: which write a read should see.
 //!
-//! A walk with constraints holds threads back where going on would violate one: the reader until the write has happened, and
-//! then the threads that would overwrite it. A thread inside a critical section keeps others out of it, so threads are held
-//! back before the section, at its *gate*. A constraint is dropped when no other thread can go on, or when it takes too long.
+//! A walk with constraints holds back threads that would violate one: the reader until the write has happened, and then the
+//! threads that would overwrite it. A thread inside a critical section keeps others out of it, so threads are held back before
+//! the section, at its *gate*. A constraint is dropped when no other thread can run, or when it takes too long.
 
 use crate::Next;
 
-/// Read constraints of one walk, at most.
+/// Maximum number of read constraints of one walk.
 pub const MOST_CONSTRAINTS: usize = 3;
-/// Writes that can violate a constraint, at most.
+/// Maximum number of writes that can violate a constraint.
 pub const MOST_RIVALS: usize = 4;
-/// Choices at which a thread is held back, at most; those of threads that give way count more.
+/// Number of choices at which a thread may be held back; a choice after a thread gave way counts `IMPATIENCE` times.
 const PATIENCE: u32 = 20_000;
 const IMPATIENCE: u32 = 500;
 
-/// A place in the code, and the place where the outermost critical section around it begins; the same place outside of critical sections.
+/// A place in the code, and the start of the outermost critical section around it; the place itself outside of critical sections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
 pub struct GatedPlace {
     /// Code address of the access.
@@ -28,16 +28,16 @@ pub struct GatedPlace {
 pub struct ReadConstraint {
     /// Path of the thread that reads.
     pub reader: u64,
-    /// Where it does.
+    /// The place of the read.
     pub read: GatedPlace,
-    /// The memory that is read, 0 when any may be.
+    /// The memory that is read, 0 for any.
     pub object: u64,
-    /// How often it does so before.
+    /// Number of earlier executions of this read to skip.
     pub skip: u32,
-    /// Where the write is; 0: the read should come before all writes of others.
+    /// The place of the write; 0: the read should precede all writes of other threads.
     pub write: u64,
-    /// Other writes of the same memory; the first code that is 0 ends them. There may be more: where the memory is known, all
-    /// writes of it are rivals.
+    /// Other writes to the same memory, up to the first code that is 0. There may be more: if the memory is known, all writes to
+    /// it are rivals.
     pub rivals: [GatedPlace; MOST_RIVALS],
 }
 
@@ -46,32 +46,32 @@ pub struct ReadConstraint {
 pub struct Done {
     /// Path of the thread.
     pub path: u64,
-    /// Where in the code.
+    /// The place in the code.
     pub code: u64,
-    /// What it was about.
+    /// The memory or object.
     pub object: u64,
-    /// Whether it has changed that.
+    /// Whether it changed the memory or object.
     pub changes: bool,
 }
 
 #[derive(Clone, Copy)]
 struct Open {
     constraint: ReadConstraint,
-    /// The write that should be seen is the latest one.
+    /// The latest write is the one that should be seen.
     armed: bool,
-    /// The reader is held back as soon as it has read what else it should, and not just before this read: what it does in
-    /// between may keep the write from happening.
+    /// The reader is held back as soon as it has made its other constrained reads, rather than just before this read: what it
+    /// does in between may prevent the write.
     early: bool,
     over: bool,
 }
 
-/// The constraints of a walk, and what has become of them.
+/// The constraints of a walk, and their progress.
 #[derive(Clone, Copy)]
 pub(crate) struct ReadConstraints {
     open: [Open; MOST_CONSTRAINTS],
     count: usize,
     patience: u32,
-    /// A thread that has read all that it should: the others go first now, so that it goes on with what is true no more.
+    /// A thread that has made all its constrained reads: the others now run first, so that it continues with outdated values.
     stale: Option<u64>,
 }
 
@@ -80,12 +80,12 @@ impl ReadConstraint {
         self.object == 0 || self.object == object
     }
 
-    /// Whether the read is in no critical section.
+    /// Returns whether the read is outside of critical sections.
     fn is_open(&self) -> bool {
         self.read.gate == self.read.code
     }
 
-    /// Whether another write than the one that should be seen changes this memory, or `fits` says so of a known one.
+    /// Returns whether this is another write to the memory than the one that should be seen, or a known one that `fits`.
     fn is_rival(&self, code: u64, object: u64, changes: bool, fits: impl Fn(&GatedPlace) -> bool) -> bool {
         changes && object != 0 && object == self.object && code != self.write
             || self.rivals.iter().take_while(|rival| rival.code != 0).any(fits)
@@ -93,7 +93,7 @@ impl ReadConstraint {
 }
 
 impl Open {
-    /// Whether the thread should not go on yet.
+    /// Returns whether the thread should not continue yet.
     fn holds_back(&self, next: &Next) -> bool {
         let Self { constraint, armed, over, .. } = self;
         if *over || constraint.skip > 0 || next.code == 0 {
@@ -110,8 +110,8 @@ impl Open {
             || next.code == place.gate && place.gate != place.code
     }
 
-    /// Whether this is the read, of the write. Not in a critical section: there it is no use to wait.
-    fn comes_true(&self, done: &Done) -> bool {
+    /// Returns whether this event is the constrained read, after the right write and outside of critical sections.
+    fn is_satisfied_by(&self, done: &Done) -> bool {
         let Self { constraint, armed, over, .. } = self;
         let is_it = (constraint.reader, constraint.read.code, constraint.skip) == (done.path, done.code, 0)
             && constraint.is_about(done.object);
@@ -128,7 +128,7 @@ impl Open {
             *armed = true;
         } else if constraint.is_rival(code, object, changes, |rival| rival.code == code) {
             *armed = false;
-            // What was there before all writes does not come back.
+            // The initial value does not come back.
             *over |= constraint.write == 0;
         }
         if own && code == constraint.read.code {
@@ -164,7 +164,7 @@ impl ReadConstraints {
             || self.open[..self.count].iter().any(|open| open.holds_back(next))
     }
 
-    /// Whether a thread has only one more constrained read to make, of a write that has not happened yet.
+    /// Returns whether a thread has only one more constrained read to make, of a write that has not happened yet.
     fn holds_early(&self, path: u64) -> bool {
         let mut own = self.open[..self.count].iter().filter(|open| open.constraint.reader == path);
         let mut open = own.clone().filter(|open| !open.over);
@@ -177,7 +177,7 @@ impl ReadConstraints {
         }
     }
 
-    /// A thread was held back.
+    /// Notes that a thread was held back.
     pub(crate) fn waited(&mut self) {
         self.lose_patience(1);
     }
@@ -190,14 +190,14 @@ impl ReadConstraints {
         }
     }
 
-    /// A thread that gives way may wait for one that is held back.
+    /// Notes that a thread gave way; it may wait for one that is held back.
     pub(crate) fn gives_way(&mut self) {
         self.lose_patience(IMPATIENCE);
         self.open.iter_mut().for_each(|open| open.early = false);
         self.stale = None;
     }
 
-    /// The thread goes on although it should not.
+    /// Lets the thread continue although a constraint holds it back.
     pub(crate) fn give_up(&mut self, next: &Next) {
         if self.stale == Some(next.path) {
             self.stale = None;
@@ -215,7 +215,7 @@ impl ReadConstraints {
 
     pub(crate) fn performed(&mut self, done: Done) {
         let open = &mut self.open[..self.count];
-        let came_true = open.iter().any(|open| open.comes_true(&done));
+        let came_true = open.iter().any(|open| open.is_satisfied_by(&done));
         open.iter_mut().for_each(|open| open.performed(done));
         let mut own = open.iter().filter(|open| open.constraint.reader == done.path);
         if came_true && own.all(|open| open.over) {
@@ -257,14 +257,14 @@ mod tests {
         let mut constraints = constraints(20, 0, 0);
         for code in [9, 10] {
             assert!(constraints.hold_back(&next(READER, code, 64)));
-            assert!(!constraints.hold_back(&next(WRITER, code, 64)), "it is about one reader");
+            assert!(!constraints.hold_back(&next(WRITER, code, 64)), "the constraint concerns one reader");
         }
-        assert!(!constraints.hold_back(&next(WRITER, 30, 64)), "there is nothing to write over");
+        assert!(!constraints.hold_back(&next(WRITER, 30, 64)), "there is nothing to overwrite");
         constraints.performed(done(WRITER, 20, 64));
         assert!(!constraints.hold_back(&next(READER, 10, 64)));
         assert!(constraints.hold_back(&next(WRITER, 29, 8)) && constraints.hold_back(&next(WRITER, 30, 64)));
         constraints.performed(done(READER, 10, 64));
-        assert!(!constraints.hold_back(&next(WRITER, 30, 64)), "it has come true");
+        assert!(!constraints.hold_back(&next(WRITER, 30, 64)), "the constraint is satisfied");
     }
 
     #[test]
@@ -284,7 +284,7 @@ mod tests {
         assert!(elsewhere.hold_back(&next(READER, 10, 64)));
         elsewhere.performed(done(WRITER, 20, 64));
         let unknown = Next { changes: true, ..next(WRITER, 40, 64) };
-        assert!(elsewhere.hold_back(&unknown), "any write of the memory is a rival");
+        assert!(elsewhere.hold_back(&unknown), "any write to the memory is a rival");
         assert!(!elsewhere.hold_back(&Next { object: 72, ..unknown }));
         let mut later = constraints(20, 0, 1);
         assert!(!later.hold_back(&next(READER, 10, 64)));
@@ -292,8 +292,8 @@ mod tests {
         assert!(later.hold_back(&next(READER, 10, 64)));
     }
 
-    /// Reads at 10, before all writes, and at 12, of the write at 20; in no critical section.
-    fn two_wishes() -> ReadConstraints {
+    /// Reads at 10, before all writes, and at 12, of the write at 20; outside of critical sections.
+    fn two_constraints() -> ReadConstraints {
         let place = |code| GatedPlace { code, gate: code };
         let mut rivals = [GatedPlace::default(); MOST_RIVALS];
         rivals[0] = place(20);
@@ -311,11 +311,11 @@ mod tests {
     }
 
     #[test]
-    fn who_has_read_all_but_one_waits_for_the_write_at_once() {
-        let mut constraints = two_wishes();
+    fn a_reader_with_one_constraint_left_waits_for_the_write_at_once() {
+        let mut constraints = two_constraints();
         assert!(!constraints.hold_back(&next(READER, 11, 80)));
         constraints.performed(done(READER, 10, 64));
-        assert!(constraints.hold_back(&next(READER, 11, 80)), "what it does next may be in the way");
+        assert!(constraints.hold_back(&next(READER, 11, 80)), "its next operations may prevent the write");
         let mut given_up = constraints;
         given_up.give_up(&next(READER, 11, 80));
         assert!(!given_up.hold_back(&next(READER, 11, 80)) && given_up.hold_back(&next(READER, 12, 72)));
@@ -324,8 +324,8 @@ mod tests {
     }
 
     #[test]
-    fn who_has_read_everything_goes_on_last() {
-        let mut constraints = two_wishes();
+    fn a_reader_whose_constraints_are_satisfied_runs_last() {
+        let mut constraints = two_constraints();
         let any = next(READER, 99, 8);
         constraints.performed(done(READER, 10, 64));
         constraints.performed(done(WRITER, 20, 72));
@@ -333,16 +333,16 @@ mod tests {
         constraints.performed(done(READER, 12, 72));
         assert!(constraints.hold_back(&any) && !constraints.hold_back(&next(WRITER, 99, 8)));
         constraints.give_up(&any);
-        assert!(!constraints.hold_back(&any), "no other thread can go on");
-        let mut in_vain = two_wishes();
+        assert!(!constraints.hold_back(&any), "no other thread can run");
+        let mut in_vain = two_constraints();
         in_vain.performed(done(WRITER, 20, 64));
         in_vain.performed(done(READER, 10, 64));
         in_vain.performed(done(READER, 12, 72));
-        assert!(!in_vain.hold_back(&any), "it has not read what it should");
+        assert!(!in_vain.hold_back(&any), "its constraint is not satisfied");
     }
 
     #[test]
-    fn constraints_are_dropped_when_no_other_thread_can_go_on_and_when_it_takes_too_long() {
+    fn constraints_are_dropped_when_no_other_thread_can_run_or_it_takes_too_long() {
         let held = next(READER, 10, 64);
         let mut given_up = constraints(20, 0, 0);
         given_up.give_up(&held);

@@ -1,8 +1,8 @@
-//! Randomised schedulers: which thread goes on at a point where the plan leaves it open.
+//! Randomised schedulers: which thread continues at a point where the plan leaves it open.
 //!
-//! Such a scheduler has to decide at every point, so it runs inside the target; the controller only says which one, and
-//! gives the seed. The in-memory model of the explore crate uses the same code, which is how it is tested. It knows
-//! nothing of processes, logs or plans, and is `no_std` because the runtime is.
+//! Such a scheduler decides at every point, so it runs inside the target; the controller only selects one and passes the seed.
+//! The in-memory model of the explore crate uses the same code, which is how it is tested. The crate knows nothing about
+//! processes, logs or plans, and is `no_std` because the runtime is.
 //!
 //! Start at [`Walk::choose`].
 #![no_std]
@@ -16,46 +16,46 @@ pub use sample::Sampler;
 
 use constraint::ReadConstraints;
 
-/// How a walk chooses.
+/// The kind of walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Style {
-    /// Any thread, each with the same chance.
+    /// Any thread, each with the same probability.
     Even,
-    /// Probabilistic concurrency testing (Burckhardt et al., 2010): the thread with the highest priority. Priorities
-    /// are drawn once per thread, and at `depth - 1` of the first `length` choices the running thread gets a lower one.
-    /// Any bug of that depth shows with a chance of at least 1 / (n * length^(depth - 1)) for n threads.
+    /// Probabilistic concurrency testing (Burckhardt et al., 2010): the thread with the highest priority runs. Each thread draws
+    /// a priority once, and at `depth - 1` of the first `length` choices the running thread gets a lower one. Any bug of that
+    /// depth shows with a probability of at least 1 / (n * length^(depth - 1)) for n threads.
     Pct {
-        /// Ordering constraints that a bug needs.
+        /// Number of ordering constraints that a bug needs.
         depth: u32,
-        /// Choices that an execution has.
+        /// Number of choices in an execution.
         length: u64,
     },
-    /// The same with variable bounding (Bindal, Bansal, Lal, 2013): the priorities change right after accesses of chosen
-    /// variables, or before a thread begins, at `depth - 1` of the first `length` that [`Walk::accessed`] tells of.
+    /// The same with variable bounding (Bindal, Bansal, Lal, 2013): priorities change right after accesses of chosen variables,
+    /// or before a thread begins, at `depth - 1` of the first `length` that [`Walk::accessed`] reports.
     PctVariables {
-        /// Ordering constraints that a bug needs.
+        /// Number of ordering constraints that a bug needs.
         depth: u32,
-        /// Accesses of the variables that an execution has, and threads that begin.
+        /// Number of accesses of the variables in an execution, plus threads that begin.
         length: u64,
     },
-    /// Thread bounding (of the same authors): the thread that comes first in an order, which is a function of the seed:
-    /// [`path_priority`]. No choice is left to luck. A thread whose part has ended by a preemption has another place in the
-    /// order, [`part_priority`]. Who yields stays where it is, unless it does so again and again.
+    /// Thread bounding (same authors): the thread that comes first in an order, a function of the seed, runs: [`path_priority`].
+    /// Nothing is random. A thread that was preempted gets another place in the order, [`part_priority`]. A thread that yields
+    /// keeps its place, unless it yields repeatedly.
     Order {
-        /// The threads whose priorities have changed, one after the other; the first `count`.
+        /// The threads whose priorities have changed, in order; the first `count` entries are valid.
         changed: [u32; MOST_CHANGED],
         /// See `changed`.
         count: u32,
     },
-    /// Partial order sampling (Yuan et al., 2018): the next operation with the highest priority. A thread's priority
-    /// is drawn anew after each of its operations, and whenever another thread's operation conflicts with its next one.
+    /// Partial order sampling (Yuan et al., 2018): the next operation with the highest priority runs. A thread draws a new
+    /// priority after each of its operations, and whenever another thread's operation conflicts with its next one.
     Pos,
-    /// Selectively uniform random walk (Zhao et al., 2025): every order of the accesses of chosen variables is about as
-    /// likely as any other. Who makes the next of these accesses is drawn by how many each thread has left
-    /// ([`Walk::weigh`]); between them any thread may go on.
+    /// Selectively uniform random walk (Zhao et al., 2025): every order of the accesses of chosen variables is about equally
+    /// likely. The thread that makes the next of these accesses is drawn by how many each thread has left ([`Walk::weigh`]);
+    /// between them any thread may run.
     Uniform,
-    /// Reads-from guidance (in the way of Wolff et al., 2024): as [`Style::Pos`], but threads are held back so that reads see
-    /// the writes that they should: [`Walk::constrain`].
+    /// Reads-from guidance (after Wolff et al., 2024): as [`Style::Pos`], but threads are held back so that reads see the
+    /// intended writes: [`Walk::constrain`].
     Guided,
 }
 
@@ -64,41 +64,41 @@ pub enum Style {
 pub struct Next {
     /// The thread.
     pub thread: u32,
-    /// Its identity in any schedule.
+    /// Its identity, which does not depend on the schedule.
     pub path: u64,
-    /// What it will touch: an address, 0 when that is not known.
+    /// The address that it accesses, 0 if unknown.
     pub object: u64,
-    /// Whether it changes that.
+    /// Whether it changes the memory or object.
     pub changes: bool,
-    /// Whether that is one of the chosen variables.
+    /// Whether it accesses one of the chosen variables.
     pub chosen: bool,
-    /// Where in the code it is, for [`Style::Guided`]; 0 when that is not known.
+    /// Its place in the code, for [`Style::Guided`]; 0 if unknown.
     pub code: u64,
 }
 
 impl Next {
-    /// Of a thread of which nothing else is known, or asked.
+    /// Creates the entry of a thread about which nothing else is known, or needed.
     #[must_use]
     pub const fn unknown(thread: u32, path: u64) -> Self {
         Self { thread, path, object: 0, changes: false, chosen: false, code: 0 }
     }
 }
 
-/// Changes of a [`Style::Order`], at most.
+/// Maximum number of priority changes of a [`Style::Order`].
 pub const MOST_CHANGED: usize = 6;
-/// Yields after which a thread comes last in a [`Style::Order`].
+/// Number of yields after which a thread comes last in a [`Style::Order`].
 pub const PATIENCE_WITH_YIELDS: u32 = 100;
 
-/// The priority of a thread in the order of this seed. Any two threads are as likely to have one order as the other.
+/// Returns the priority of a thread in the order of this seed. Either order of any two threads is equally likely.
 #[must_use]
 pub const fn path_priority(seed: u64, path: u64) -> u64 {
     DRAWN | mix(mix(seed) ^ path) >> 2
 }
 
-/// The priority, in the order of this seed, of the part of a thread that begins with the `number`-th preemption, from 0.
+/// Returns the priority, in the order of this seed, of the part of a thread that begins with the `number`-th preemption, from 0.
 #[must_use]
 pub const fn part_priority(seed: u64, number: u32) -> u64 {
-    // No path is even.
+    // Paths are odd, so these numbers are not paths.
     path_priority(seed, (number as u64 + 1) << 1)
 }
 
@@ -111,49 +111,49 @@ const fn mix(state: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Threads whose accesses are known to a [`Style::Uniform`], at most.
+/// Maximum number of threads whose accesses a [`Style::Uniform`] knows.
 pub const MOST_WEIGHTS: usize = 64;
 
-/// Most changes of priority in one walk.
+/// Maximum number of priority changes in one walk.
 pub const MOST_CHANGES: usize = 15;
 
 /// One walk, for at most `THREADS` threads.
 pub struct Walk<const THREADS: usize> {
     random: u64,
-    /// Where [`Walk::rarely`] takes its numbers from, if not from `random`.
+    /// The random state of [`Walk::rarely`], if separate from `random`.
     luck: u64,
     style: Style,
     seed: u64,
-    /// Choices so far, or accesses of the chosen variables.
+    /// Number of choices so far, or of accesses of the chosen variables.
     choices: u64,
     /// The choices at which priorities change.
     changes: [u64; MOST_CHANGES],
-    /// The first of them that is to come, 0 for none.
+    /// The next of them, 0 for none.
     next_change: u64,
     /// How often a thread had to give way.
     given_way: u64,
-    /// Threads whose entries are in use.
+    /// Number of thread entries in use.
     used: usize,
-    /// 0 until it is drawn.
+    /// 0 until drawn.
     priorities: [u64; THREADS],
     yields: [u32; THREADS],
-    /// Accesses of the chosen variables that a thread has, with those of the threads that it creates; by its path.
+    /// Accesses of the chosen variables by each thread and its descendants, by its path.
     weights: [(u64, u64); MOST_WEIGHTS],
     weighed: usize,
-    /// How many of them are left, + 1; 0 until the thread is seen.
+    /// How many of them are left, plus 1; 0 until the thread is seen.
     left: [u64; THREADS],
-    /// Who makes the next one.
+    /// The thread that makes the next one.
     intended: Option<u32>,
     constraints: ReadConstraints,
 }
 
-/// Priorities that are drawn are above this; those given at a change are below, but above [`LAST`].
+/// Drawn priorities are above this; those given at a change are below, but above [`LAST`].
 const DRAWN: u64 = 1 << 62;
 /// Threads that gave way come after all others, the latest last.
 const LAST: u64 = 1 << 31;
 
 impl<const THREADS: usize> Walk<THREADS> {
-    /// A walk that has not begun.
+    /// Creates a walk that has not begun.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -206,8 +206,8 @@ impl<const THREADS: usize> Walk<THREADS> {
         }
     }
 
-    /// For [`Style::Uniform`], after [`Walk::begin`]: how many accesses of the chosen variables are made by this thread and
-    /// by all threads that it creates.
+    /// For [`Style::Uniform`], after [`Walk::begin`]: sets how many accesses of the chosen variables this thread and its
+    /// descendants make.
     pub fn weigh(&mut self, path: u64, accesses: u64) {
         if let Some(entry) = self.weights.get_mut(self.weighed) {
             *entry = (path, accesses);
@@ -215,12 +215,12 @@ impl<const THREADS: usize> Walk<THREADS> {
         }
     }
 
-    /// For [`Style::Guided`], after [`Walk::begin`]: a read, and the write that it should see.
+    /// For [`Style::Guided`], after [`Walk::begin`]: adds a read, and the write that it should see.
     pub fn constrain(&mut self, constraint: ReadConstraint) {
         self.constraints.add(constraint);
     }
 
-    /// A number below `limit`, which is not 0. splitmix64: small, even, and the same everywhere.
+    /// Returns a number below `limit`, which is not 0. splitmix64: small, uniform, and the same everywhere.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.draw() % limit
     }
@@ -231,11 +231,11 @@ impl<const THREADS: usize> Walk<THREADS> {
         drawn
     }
 
-    /// Whether a rare thing happens now, such as a time-out before its time: once in `of` times. In an order it never does.
+    /// Returns whether a rare event happens now, such as an early time-out: once in `of` times, and never with [`Style::Order`].
     pub fn rarely(&mut self, of: u64) -> bool {
         match self.style {
             Style::Order { .. } => false,
-            // How often this is asked depends on how many accesses are points, and priorities must not.
+            // The number of calls depends on how many accesses are points, and priorities must not depend on that.
             Style::PctVariables { .. } => {
                 self.luck = self.luck.wrapping_add(GOLDEN);
                 mix(self.luck).is_multiple_of(of)
@@ -244,7 +244,7 @@ impl<const THREADS: usize> Walk<THREADS> {
         }
     }
 
-    /// The thread that goes on, of those that can run; `None` when no thread can. `running` is the thread that ran so far.
+    /// Returns the thread that continues among those that can run; `None` if none can. `running` is the thread that ran so far.
     pub fn choose(&mut self, running: u32, candidates: impl Iterator<Item = Next> + Clone) -> Option<u32> {
         match self.style {
             Style::Even => {
@@ -279,13 +279,13 @@ impl<const THREADS: usize> Walk<THREADS> {
         }
     }
 
-    /// Whether it does not matter for the choice what threads are about to do.
+    /// Returns whether the choice does not depend on the next operations of threads.
     pub fn goes_by_priority(&self) -> bool {
         matches!(self.style, Style::Pct { .. } | Style::PctVariables { .. } | Style::Order { .. })
     }
 
-    /// Whether, besides, choices change no priorities: as long as no other thread can run, and [`Walk::accessed`] and similar calls
-    /// report no change, the thread that was chosen would be chosen again.
+    /// Returns whether, in addition, choices change no priorities: until another thread becomes runnable, or [`Walk::accessed`]
+    /// or a similar call reports a change, the same thread would be chosen again.
     pub fn follows_priorities(&self) -> bool {
         matches!(self.style, Style::PctVariables { .. } | Style::Order { .. })
     }
@@ -302,12 +302,12 @@ impl<const THREADS: usize> Walk<THREADS> {
         Some(chosen.thread)
     }
 
-    /// Whether constraints hold back every thread that can go on.
+    /// Returns whether constraints hold back every thread that can run.
     pub fn holds_all_back(&self, mut candidates: impl Iterator<Item = Next>) -> bool {
         self.style == Style::Guided && candidates.all(|next| self.constraints.hold_back(&next))
     }
 
-    /// For [`Style::Guided`]: an event has happened.
+    /// For [`Style::Guided`]: notes an event that has happened.
     pub fn performed(&mut self, done: Done) {
         self.constraints.performed(done);
     }
@@ -315,7 +315,7 @@ impl<const THREADS: usize> Walk<THREADS> {
     fn choose_evenly(&mut self, candidates: impl Iterator<Item = Next> + Clone) -> Option<u32> {
         let intended_is_here = |intended| candidates.clone().any(|next| next.thread == intended);
         let free = |next: &Next| !next.chosen;
-        // One that cannot go on keeps its place as long as others have something else to do.
+        // A drawn thread that cannot run stays drawn as long as others have something else to do.
         if self
             .intended
             .is_none_or(|intended| !intended_is_here(intended) && !candidates.clone().any(|next| free(&next)))
@@ -333,7 +333,7 @@ impl<const THREADS: usize> Walk<THREADS> {
         allowed.nth(nth).map(|next| next.thread)
     }
 
-    /// A thread, by the accesses that it has left; any, when none has one.
+    /// Draws a thread by the number of accesses that it has left; any thread, if none has any.
     fn draw_by_weight(&mut self, candidates: impl Iterator<Item = Next> + Clone) -> Option<u32> {
         let mut sum = 0;
         let mut count = 0;
@@ -373,19 +373,19 @@ impl<const THREADS: usize> Walk<THREADS> {
         }
     }
 
-    /// A thread has created another: what that will do is no longer its own.
+    /// Notes that a thread has created another, and moves the child's accesses from the parent to the child.
     pub fn created(&mut self, parent: u32, parent_path: u64, child: u32, child_path: u64) {
         if self.style == Style::Uniform {
             let (own, given) = (self.left_of(parent, parent_path), self.left_of(child, child_path));
             self.set_left(parent, own.saturating_sub(given));
-            // The access that the parent was drawn for may be one of the child's.
+            // The access that the parent was drawn for may belong to the child.
             if self.intended == Some(parent) && own > 0 && self.below(own) < given {
                 self.intended = Some(child);
             }
         }
     }
 
-    /// The thread has accessed one of the chosen variables. Whether that has changed its priority.
+    /// Notes an access of one of the chosen variables. Returns whether it changed the priority of the thread.
     pub fn accessed(&mut self, thread: u32) -> bool {
         match self.style {
             Style::PctVariables { .. } => self.count(thread),
@@ -399,8 +399,8 @@ impl<const THREADS: usize> Walk<THREADS> {
         }
     }
 
-    /// For [`Style::PctVariables`]: how many accesses of the chosen variables it takes to change a priority, the one that does so
-    /// included. 0: each has to be reported.
+    /// For [`Style::PctVariables`]: returns the number of accesses of the chosen variables up to and including the next one that
+    /// changes a priority. 0: each must be reported.
     #[must_use]
     pub fn until_change(&self) -> u64 {
         match self.style {
@@ -410,21 +410,21 @@ impl<const THREADS: usize> Walk<THREADS> {
         }
     }
 
-    /// Accesses of the chosen variables were made that changed nothing: fewer than [`Walk::until_change`] has said.
-    /// Returns how many there were in all, with threads that have begun.
+    /// Counts accesses of the chosen variables that changed nothing, fewer than [`Walk::until_change`]. Returns the total number,
+    /// including threads that have begun.
     pub fn skip(&mut self, accesses: u64) -> u64 {
         self.choices += accesses;
         self.choices
     }
 
-    /// The thread is about to begin; for PCT that counts as an access.
+    /// Notes that the thread is about to begin; for PCT that counts as an access.
     pub fn begins(&mut self, thread: u32) {
         if matches!(self.style, Style::PctVariables { .. }) {
             self.count(thread);
         }
     }
 
-    /// Counts, and lowers the priority of the thread where that is due; whether it was.
+    /// Counts an access, and lowers the priority of the thread if a change is due. Returns whether it was.
     fn count(&mut self, thread: u32) -> bool {
         self.choices += 1;
         if self.choices != self.next_change {
@@ -444,7 +444,7 @@ impl<const THREADS: usize> Walk<THREADS> {
         self.next_change = later.min().copied().unwrap_or(0);
     }
 
-    /// The thread yields.
+    /// Notes that the thread yields.
     pub fn yields(&mut self, thread: u32) {
         if matches!(self.style, Style::Order { .. }) {
             let Some(yields) = self.yields.get_mut(thread as usize) else { return };
@@ -457,18 +457,18 @@ impl<const THREADS: usize> Walk<THREADS> {
         self.gives_way(thread);
     }
 
-    /// The thread goes to sleep.
+    /// Notes that the thread goes to sleep.
     pub fn sleeps(&mut self, thread: u32) {
         if !matches!(self.style, Style::Order { .. }) {
             self.gives_way(thread);
         }
     }
 
-    /// The thread had its turn for too long: others come first from now on.
+    /// Notes that the thread's turn was too long: others come first from now on.
     pub fn gives_way(&mut self, thread: u32) {
         if self.style == Style::Uniform {
             self.set_left(thread, 0);
-            // The thread that was drawn may wait for one that is kept waiting here.
+            // The drawn thread may wait for one that is kept waiting here.
             self.intended = None;
         }
         self.constraints.gives_way();

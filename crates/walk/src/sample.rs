@@ -1,8 +1,8 @@
-//! Which accesses are drawn, when some are watched at random.
+//! Chooses the accesses to watch at random.
 
 use crate::mix;
 
-/// Draws accesses: one of every `every`, on average.
+/// Samples accesses: one in `every`, on average.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sampler {
     every: u64,
@@ -11,10 +11,10 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// One that draws nothing.
+    /// A sampler that chooses nothing.
     pub const NONE: Self = Self { every: 0, random: 0, left: 0 };
 
-    /// One of `every` accesses is drawn, in the mean; none when that is 0.
+    /// Samples one in `every` accesses on average; none if that is 0.
     #[must_use]
     pub const fn new(seed: u64, every: u64) -> Self {
         let mut sampler = Self { every, random: seed, left: 0 };
@@ -27,13 +27,13 @@ impl Sampler {
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
     }
 
-    /// Whether anything is ever drawn.
+    /// Returns whether anything is ever sampled.
     #[must_use]
     pub const fn is_active(&self) -> bool {
         self.every != 0
     }
 
-    /// Whether the next access is drawn.
+    /// Returns whether the next access is sampled.
     pub const fn draws(&mut self) -> bool {
         if self.every == 0 {
             return false;
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn about_one_of_so_many_is_drawn() {
+    fn one_in_every_n_accesses_is_sampled() {
         for every in [1, 2, 7, 100] {
             let mut sampler = Sampler::new(every, every);
             let drawn = (0..100_000).filter(|_| sampler.draws()).count() as u64;

@@ -11,7 +11,7 @@ fn ready(threads: &[u32]) -> impl Iterator<Item = Next> + Clone + use<> {
 }
 
 #[test]
-fn no_thread_to_choose() {
+fn nothing_is_chosen_without_candidates() {
     for style in [Style::Even, Style::Pct { depth: 3, length: 10 }, Style::Pos] {
         let mut walk = Walk::<8>::new();
         walk.begin(style, 1);
@@ -42,13 +42,13 @@ fn a_change_lowers_the_running_thread_below_all_others() {
             running = walk.choose(running, ready(&[0, 1])).unwrap();
             seen[1] = running;
         }
-        // The change is among the first five choices; it may fall on the first, before anybody ran.
+        // The change is among the first five choices; it may be the first, before any thread ran.
         assert!(seen[0] != seen[1] || walk.changes[0] == 1, "{seed}");
     }
 }
 
 #[test]
-fn who_gives_way_is_chosen_last_whatever_the_style() {
+fn a_thread_that_gives_way_is_chosen_last_in_every_style() {
     for style in [Style::Pct { depth: 3, length: 100 }, Style::Pos] {
         let mut walk = Walk::<8>::new();
         walk.begin(style, 5);
@@ -77,7 +77,7 @@ fn equal_seeds_give_equal_walks_and_begin_forgets_everything() {
 }
 
 #[test]
-fn priorities_change_at_accesses_of_the_chosen_variables_alone() {
+fn priorities_change_only_at_accesses_of_the_chosen_variables() {
     for seed in 0..100 {
         let mut walk = Walk::<8>::new();
         walk.begin(Style::PctVariables { depth: 2, length: 4 }, seed);
@@ -97,7 +97,7 @@ fn priorities_change_at_accesses_of_the_chosen_variables_alone() {
 }
 
 #[test]
-fn an_order_is_a_function_of_the_seed_and_of_what_has_changed() {
+fn an_order_depends_only_on_the_seed_and_the_changes() {
     let none = [0; MOST_CHANGED];
     let mut orders = [0; 6];
     for seed in 0..6000 {
@@ -116,12 +116,12 @@ fn an_order_is_a_function_of_the_seed_and_of_what_has_changed() {
         let stays = part_priority(seed, 0) > path_priority(seed, u64::from(2 * second + 1));
         assert_eq!(walk.choose(0, ready(&[0, 1, 2])), Some(if stays { first } else { second }));
     }
-    // All six are equally likely: 1000 each, and a standard deviation of 29.
+    // All six are equally likely: 1000 each, with a standard deviation of 29.
     assert!(orders.iter().all(|&count| (880..1120).contains(&count)), "{orders:?}");
 }
 
 #[test]
-fn in_an_order_only_who_yields_again_and_again_comes_last() {
+fn in_an_order_only_repeated_yields_move_a_thread_to_the_end() {
     let mut walk = Walk::<8>::new();
     walk.begin(Style::Order { changed: [0; MOST_CHANGED], count: 0 }, 1);
     let first = walk.choose(0, ready(&[0, 1])).unwrap();
@@ -140,7 +140,7 @@ fn when_a_thread_gives_way_another_one_is_drawn() {
     walk.weigh(1, 1_000_000);
     walk.weigh(3, 1);
     let at = |thread: u32, chosen| Next { chosen, ..ready(&[thread]).next().unwrap() };
-    // Thread 0 is drawn for the next access, but does not get to it: it waits for thread 1, which has to wait.
+    // Thread 0 is drawn for the next access, but does not reach it: it waits for thread 1, which has to wait.
     assert_eq!(walk.choose(0, [at(0, true), at(1, true)].into_iter()), Some(0));
     let spins = || [at(1, true), at(2, false)].into_iter();
     assert_eq!(walk.choose(2, spins()), Some(2));
@@ -149,7 +149,7 @@ fn when_a_thread_gives_way_another_one_is_drawn() {
 }
 
 #[test]
-fn sampling_draws_again_for_operations_that_conflict() {
+fn partial_order_sampling_redraws_priorities_of_conflicting_operations() {
     let writes = |thread| Next { thread, path: 0, object: 64, changes: true, chosen: false, code: 0 };
     let elsewhere = Next { thread: 2, path: 0, object: 128, changes: true, chosen: false, code: 0 };
     for seed in 0..50 {

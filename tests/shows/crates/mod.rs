@@ -102,7 +102,7 @@ impl Answer {
         if answer.tests.is_empty() {
             let said = String::from_utf8_lossy(&output.stderr);
             let why = said.lines().find(|line| line.starts_with("error")).unwrap_or("it says nothing");
-            return Err(format!("no test was hunted in: {why}"));
+            return Err(format!("no test was hunted: {why}"));
         }
         answer.findings.retain(|(_, finding)| finding.confirmed);
         Ok(answer)

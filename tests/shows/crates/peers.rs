@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_test_says_of_itself_is_read() {
+    fn the_output_of_a_test_about_itself_is_parsed() {
         let time = Duration::from_micros(1500);
         assert_eq!(counted("test a ... peers: 12 executions in 1500 us"), Some((12, time)));
         assert_eq!(counted("test a ... ok"), None);
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn the_tests_are_those_of_the_crate() {
-        let source = fs::read_to_string(root().join("benches/peers/src/lib.rs")).expect("the crate is there");
+        let source = fs::read_to_string(root().join("benches/peers/src/lib.rs")).expect("the crate exists");
         let number = source.lines().filter(|line| *line == "#[test]").count();
         assert_eq!(number, TESTS.len());
         assert!(TESTS.iter().all(|name| source.contains(&format!("fn {name}() {{"))));

@@ -25,7 +25,7 @@ struct Task {
     cflags: Option<String>,
 }
 
-/// What was asked for.
+/// The options of the command line.
 #[derive(Default)]
 struct Request {
     tasks: Option<PathBuf>,
@@ -119,7 +119,7 @@ fn request(words: &[&str]) -> Result<Request, String> {
             _ => {
                 let known = "--tasks, --labels, --cflags, --targets, --attack, --mutants, --time, --backend, --approx, --jobs; \
                              or --real alone";
-                return Err(format!("`{word}` is none of {known}"));
+                return Err(format!("`{word}` is not one of {known}"));
             }
         }
     }

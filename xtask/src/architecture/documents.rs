@@ -64,7 +64,7 @@ fn missing(path: &str) -> Result<Option<String>> {
 }
 
 /// Returns the documents of the project.
-fn documents() -> Result<Vec<PathBuf>> {
+pub(super) fn documents() -> Result<Vec<PathBuf>> {
     let mut all = files(&root().join("docs"), "md")?;
     let top =
         ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "targets/README.md", "probes/README.md"];
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn documents_are_read_as_a_reader_does() {
+    fn headings_links_and_commands_are_parsed() {
         assert_eq!(anchors("# A b's `c`\n```\n# no\n```\n## A b's `c`\n"), ["a-bs-c", "a-bs-c-1"]);
         assert_eq!(links("[a](b.md#c), [d](e)").collect::<Vec<_>>(), ["b.md#c", "e"]);
         assert_eq!(

@@ -74,12 +74,12 @@ impl Tab {
     /// Waits for an event from the browser.
     pub fn wait_for(&mut self, event: &str) -> Result<()> {
         loop {
-            if let Some(at) = self.events.iter().position(|told| told["method"] == event) {
+            if let Some(at) = self.events.iter().position(|known| known["method"] == event) {
                 self.events.remove(at);
                 return Ok(());
             }
-            let told = self.receive()?;
-            self.events.push(told);
+            let received = self.receive()?;
+            self.events.push(received);
         }
     }
 

@@ -39,7 +39,7 @@ pub fn run(kit: &Kit) -> Result<()> {
     for program in PROGRAMS {
         let hunt = ["hunt", "--quiet", "--stop-on-first", "--message-format", "short", "--out", &out, program];
         if shell(kit.program(), &hunt).status()? != Some(1) {
-            bail!("there should be a finding in {program}");
+            bail!("{program} has no finding");
         }
     }
     let page = directory.join("report.html");
@@ -221,11 +221,11 @@ impl Check<'_> {
         );
 
         self.large(pictures)?;
-        let told = |event: &&Value| {
+        let is_problem = |event: &&Value| {
             let level = event["params"]["entry"]["level"].as_str().or(event["params"]["type"].as_str());
             event["method"] == "Runtime.exceptionThrown" || matches!(level, Some("error" | "warning"))
         };
-        let errors: Vec<Value> = self.tab.events.iter().filter(told).cloned().collect();
+        let errors: Vec<Value> = self.tab.events.iter().filter(is_problem).cloned().collect();
         self.expect("no errors or warnings", errors.is_empty(), &json!(errors));
         let asked = |event: &&Value| event["method"] == "Network.requestWillBeSent";
         let asked: Vec<Value> =

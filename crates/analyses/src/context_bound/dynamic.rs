@@ -1,19 +1,19 @@
-//! The search that branches only where executions show that it matters, see [`crate::races`].
+//! Dynamic partial-order reduction: the search branches only where executions show that the order matters, see
+//! [`crate::races`].
 //!
-//! A choice may be wanted at a moment long after the search came by: by an execution that begins like the one which
-//! passed there first. So for every moment at which more than one thread was tried it is known who was. A moment is known
-//! by the prefix that leads to it and the event that is decided about; what is known about it is of no use once no target
-//! stands on that prefix.
+//! An execution may require an alternative at a decision that the search passed long ago, in an execution with the same
+//! prefix. The search therefore records which threads were tried at each decision with more than one. A decision is identified
+//! by the prefix that leads to it and by its event. A record is dropped when no target uses the prefix any more.
 
-use super::{BoundKind, ContextBound, of_part};
-use crate::races::{Wanted, wants};
-use crate::reduction::Way;
+use super::{BoundKind, ContextBound, part_hash};
+use crate::races::{Backtrack, backtrack_sets};
+use crate::reduction::Traversal;
 use crate::trie::{Last, PrefixId, ROOT};
 use racehunter_explore::{Decision, Decisions, Execution, Loader, Outcome, Saver, Step, Unusable, decisions};
 use racehunter_log::{EventNumber, ThreadId};
 use std::collections::BTreeMap;
 
-/// The threads that were tried at each moment, for moments with more than one.
+/// The threads tried at each decision, where more than one was tried.
 #[derive(Default)]
 pub(super) struct Tried(BTreeMap<PrefixId, BTreeMap<EventNumber, Vec<Choice>>>);
 
@@ -21,12 +21,12 @@ pub(super) struct Tried(BTreeMap<PrefixId, BTreeMap<EventNumber, Vec<Choice>>>);
 #[derive(Clone, Copy)]
 struct Choice {
     thread: ThreadId,
-    /// What it did there is known not to have ended the program.
+    /// The thread's operation there is known not to have ended the program.
     went_on: bool,
 }
 
 impl Tried {
-    /// Tries a thread at a moment at which `made` was chosen first. False when it was tried before.
+    /// Records that a thread is tried at a decision where `made` was chosen first. Returns false if it was tried before.
     fn add(&mut self, (prefix, at): (PrefixId, EventNumber), made: Choice, thread: ThreadId) -> bool {
         let tried = self.0.entry(prefix).or_default().entry(at).or_insert_with(|| vec![made]);
         let new = tried.iter().all(|choice| choice.thread != thread);
@@ -40,21 +40,21 @@ impl Tried {
         self.0.get(&prefix).and_then(|moments| moments.get(&at)).map_or(&[][..], Vec::as_slice)
     }
 
-    /// The program went on after what a thread did at a moment.
+    /// Records that the program continued after the thread's operation.
     fn went_on(&mut self, (prefix, at): (PrefixId, EventNumber), thread: ThreadId) {
         let tried = self.0.get_mut(&prefix).and_then(|moments| moments.get_mut(&at));
         let choice = tried.and_then(|tried| tried.iter_mut().find(|choice| choice.thread == thread));
         choice.into_iter().for_each(|choice| choice.went_on = true);
     }
 
-    /// Who was tried at a moment before this thread was, and did not end the program.
+    /// Returns the threads that were tried at a decision before this one and did not end the program.
     fn before(&self, moment: (PrefixId, EventNumber), thread: ThreadId) -> impl Iterator<Item = ThreadId> {
         let tried = self.at(moment);
         let number = tried.iter().position(|choice| choice.thread == thread).unwrap_or(0);
         tried[..number].iter().filter(|choice| choice.went_on).map(|choice| choice.thread)
     }
 
-    /// The number of a prefix stands for another one from now on.
+    /// Drops what is known about a prefix number, which is being reused.
     fn forget(&mut self, prefix: PrefixId) {
         self.0.remove(&prefix);
     }
@@ -88,24 +88,24 @@ impl Tried {
     }
 }
 
-/// A moment on the way of an execution.
+/// A decision on the path of an execution.
 #[derive(Clone, Copy)]
 struct Moment {
-    /// The switches before it.
+    /// The switches before the decision.
     prefix: PrefixId,
-    /// What they cost.
+    /// Their cost.
     cost: u32,
-    /// They are in the part of a divided search that is done here.
+    /// The schedule belongs to this part of a divided search.
     own: bool,
 }
 
-/// The way of an execution through the search.
+/// The path of an execution through the search.
 struct Trail<'e> {
     decisions: Decisions<'e>,
-    way: Way<'e>,
-    /// The beginnings of its target that lie ahead.
+    traversal: Traversal<'e>,
+    /// The prefixes of the target that the path has not reached yet.
     beginnings: std::iter::Peekable<std::vec::IntoIter<(EventNumber, PrefixId)>>,
-    /// The event that the last switch of its target is about.
+    /// The event of the target's last switch.
     start: EventNumber,
     /// See [`Execution::waits_again`].
     again: EventNumber,
@@ -116,7 +116,7 @@ impl<'e> Trail<'e> {
     fn new(search: &ContextBound, target: PrefixId, execution: &'e Execution) -> Self {
         Self {
             decisions: decisions(execution),
-            way: Way::new(execution, search.trie.early(target)),
+            traversal: Traversal::new(execution, search.trie.early(target)),
             beginnings: search.trie.path(target).into_iter().peekable(),
             start: search.trie.last(target).at,
             again: execution.waits_again().unwrap_or(EventNumber::NEVER),
@@ -124,28 +124,28 @@ impl<'e> Trail<'e> {
         }
     }
 
-    /// On to the moment of the next decision.
+    /// Advances to the next decision.
     fn next(&mut self) -> Option<Decision> {
         let decision = self.decisions.next()?;
         while let Some((_, prefix)) = self.beginnings.next_if(|&(at, _)| at < decision.at) {
             self.moment.prefix = prefix;
         }
-        self.way.reach(decision.at);
+        self.traversal.reach(decision.at);
         Some(decision)
     }
 
-    /// Whether the strategy has chosen a thread that sleeps.
+    /// Returns whether the strategy chose a sleeping thread.
     fn chose_sleeper(&self, decision: &Decision) -> bool {
-        decision.at >= self.start && self.way.is_asleep(decision.to)
+        decision.at >= self.start && self.traversal.is_asleep(decision.to)
     }
 
-    /// Behind a decision. False when nothing is to be explored there.
+    /// Advances past a decision. Returns false if nothing after it is to be explored.
     fn pass(&mut self, decision: &Decision, search: &ContextBound) -> bool {
         let (before, is_new) = (self.moment, decision.at > self.start);
         self.moment.cost += search.cost_of(decision.step);
         self.moment.own |= matches!(decision.step, Step::Preemption | Step::Unfair);
         let key = if before.own { None } else { search.key(self, decision) };
-        let of_others = self.moment.own && key.is_some_and(|key| !search.part.owns(of_part(key, decision.to)));
+        let of_others = self.moment.own && key.is_some_and(|key| !search.part.owns(part_hash(key, decision.to)));
         if decision.at > self.again
             || is_new && of_others
             || self.moment.cost > search.last_bound
@@ -153,12 +153,12 @@ impl<'e> Trail<'e> {
         {
             return false;
         }
-        self.way.decide(decision, self.decisions.time_passes());
-        if !search.has_prices() {
-            // A thread that was tried here before need not be tried again until it makes a difference.
+        self.traversal.decide(decision, self.decisions.time_passes());
+        if !search.has_costs() {
+            // A thread tried here before sleeps until a conflicting operation wakes it.
             let earlier = search.tried.before((before.prefix, decision.at), decision.to);
             for thread in earlier.filter(|thread| self.decisions.ready().any(|ready| ready == *thread)) {
-                self.way.sleep(thread);
+                self.traversal.sleep(thread);
             }
         }
         true
@@ -166,19 +166,19 @@ impl<'e> Trail<'e> {
 }
 
 impl ContextBound {
-    /// The targets that an execution shows to be needed.
+    /// Returns the targets that an execution shows to be necessary.
     pub(super) fn dynamic_targets(&mut self, target: PrefixId, execution: &Execution) -> Vec<PrefixId> {
         let diverged = matches!(execution.outcome, Outcome::Diverged(_));
         let (end, exceeds) = self.end(target, execution);
-        let mut wants = wants(execution, self.has_prices(), end);
+        let mut backtrack_sets = backtrack_sets(execution, self.has_costs(), end);
         let mut trail = Trail::new(self, target, execution);
         let start = trail.start;
         if diverged {
-            // Who was chosen last turned out to wait. So it could not go on, and anybody else may be needed.
-            wants.insert(start, Wanted::All);
+            // The last thread chosen turned out to be blocked, so any other thread may be needed instead.
+            backtrack_sets.insert(start, Backtrack::All);
         }
         let mut targets = Vec::new();
-        // The prefix that is held: that of the target, then what follows it.
+        // The prefix that is held: first the target's, then its extensions.
         let mut held = target;
         while let Some(decision) = trail.next() {
             let is_new = decision.at > start;
@@ -187,17 +187,17 @@ impl ContextBound {
                 self.exhausted(&decision);
                 self.left_out += trail.decisions.others().count() as u64;
             }
-            // Where a sleeper was chosen, what matters is what others do. If every switch has a price, each turn takes that of
-            // another thread away, which need not conflict with it.
+            // If the strategy chose a sleeping thread, the alternatives matter. If every switch costs something, each turn
+            // uses up a turn of another thread, even without a conflict.
             let sleeper = trail.chose_sleeper(&decision);
             let takes = exceeds && self.kind == BoundKind::Switches && decision.step != Step::Stay;
-            let wanted = if sleeper || takes { Some(&Wanted::All) } else { wants.get(&decision.at) };
-            self.branch(&trail, wanted, &decision, &mut targets);
-            if trail.way.happens(&decision) {
+            let backtrack = if sleeper || takes { Some(&Backtrack::All) } else { backtrack_sets.get(&decision.at) };
+            self.branch(&trail, backtrack, &decision, &mut targets);
+            if trail.traversal.happens(&decision) {
                 self.tried.went_on((trail.moment.prefix, decision.at), decision.to);
             }
             let goes_on = trail.pass(&decision, self);
-            // Everything beyond the bound follows a choice that is beyond it.
+            // Everything beyond the bound follows a choice that exceeds it.
             self.seen.cut_off |= trail.moment.cost > self.last_bound;
             if !goes_on || diverged && decision.at == start {
                 break;
@@ -218,7 +218,7 @@ impl ContextBound {
         targets
     }
 
-    /// The event from which on nothing of an execution is to be explored, and whether that is beyond the bound.
+    /// Returns the event from which on the execution is not explored, and whether the bound is the reason.
     fn end(&self, target: PrefixId, execution: &Execution) -> (EventNumber, bool) {
         let mut trail = Trail::new(self, target, execution);
         while let Some(decision) = trail.next() {
@@ -229,17 +229,17 @@ impl ContextBound {
         (EventNumber::NEVER, false)
     }
 
-    /// Whether it matters what a schedule costs.
-    fn has_prices(&self) -> bool {
+    /// Returns whether schedules have a cost.
+    fn has_costs(&self) -> bool {
         self.last_bound != u32::MAX
     }
 
-    /// What tells a moment from others in all parts of a divided search.
+    /// Returns the key of a state, which all parts of a divided search agree on.
     fn key(&self, trail: &Trail<'_>, decision: &Decision) -> Option<u128> {
-        (!self.part.is_whole()).then(|| trail.way.key(decision, &trail.decisions, true))
+        (!self.part.is_whole()).then(|| trail.traversal.key(decision, &trail.decisions, true))
     }
 
-    /// A prefix with one more switch.
+    /// Extends a prefix by one switch.
     fn prefix(&mut self, before: PrefixId, last: Last) -> Option<PrefixId> {
         let prefix = self.trie.child(before, last);
         match prefix {
@@ -249,41 +249,47 @@ impl ContextBound {
         prefix
     }
 
-    /// Makes targets of the choices at a moment that are wanted and were not tried yet.
-    fn branch(&mut self, trail: &Trail<'_>, wanted: Option<&Wanted>, decision: &Decision, targets: &mut Vec<PrefixId>) {
-        let Trail { decisions, way, moment, .. } = trail;
-        // What is common to all parts must not depend on what one of them sees.
+    /// Makes targets of those choices in the backtrack set that were not tried yet.
+    fn branch(
+        &mut self,
+        trail: &Trail<'_>,
+        backtrack: Option<&Backtrack>,
+        decision: &Decision,
+        targets: &mut Vec<PrefixId>,
+    ) {
+        let Trail { decisions, traversal, moment, .. } = trail;
+        // The schedules common to all parts must not depend on what one part sees.
         let common = !moment.own && !self.part.is_whole();
-        let all = common || wanted.is_some_and(|wanted| !self.is_possible(wanted, trail, decision));
-        let none = match wanted {
+        let all = common || backtrack.is_some_and(|backtrack| !self.is_possible(backtrack, trail, decision));
+        let none = match backtrack {
             _ if all => false,
-            Some(Wanted::Threads(threads)) => threads.iter().all(|&thread| thread == decision.to),
+            Some(Backtrack::Threads(threads)) => threads.iter().all(|&thread| thread == decision.to),
             _ => true,
         };
-        // What is explored must begin with something that costs as little as possible.
+        // The first choice explored must be one of minimal cost.
         let cheapest = if self.cost_of(decision.step) == 0 { None } else { self.cheapest(decisions) };
         if none && cheapest.is_none() {
             return;
         }
-        let went_on = way.went_on(decision);
-        let made = Choice { thread: decision.to, went_on: way.happens(decision) };
+        let went_on = traversal.went_on(decision);
+        let made = Choice { thread: decision.to, went_on: traversal.happens(decision) };
         for (thread, step) in decisions.others() {
-            let is_wanted = all
+            let is_tried = all
                 || cheapest == Some(thread)
-                || matches!(wanted, Some(Wanted::Threads(threads)) if threads.contains(&thread));
-            if !is_wanted {
+                || matches!(backtrack, Some(Backtrack::Threads(threads)) if threads.contains(&thread));
+            if !is_tried {
                 continue;
             }
             let begins = !moment.own && matches!(step, Step::Preemption | Step::Unfair);
             let key = if begins { self.key(trail, decision) } else { None };
-            if key.is_some_and(|key| !self.part.owns(of_part(key, thread))) {
+            if key.is_some_and(|key| !self.part.owns(part_hash(key, thread))) {
                 continue;
             }
-            self.sees(step, decisions.is_spurious(thread));
+            self.note_choice(step, decisions.is_spurious(thread));
             let cost = moment.cost + self.cost_of(step);
             if cost > self.last_bound {
                 self.seen.cut_off = true;
-            } else if !way.is_asleep(thread) && self.tried.add((moment.prefix, decision.at), made, thread) {
+            } else if !traversal.is_asleep(thread) && self.tried.add((moment.prefix, decision.at), made, thread) {
                 let (own, early) = (moment.own || begins, went_on && step == Step::Preemption);
                 let last = Last { own, early, ..Last::new(decision.at, thread, decision.code, cost) };
                 if let Some(target) = self.prefix(moment.prefix, last) {
@@ -294,23 +300,24 @@ impl ContextBound {
         }
     }
 
-    /// One of the other choices that cost nothing.
+    /// Returns an alternative that costs nothing, if there is one.
     fn cheapest(&self, decisions: &Decisions<'_>) -> Option<ThreadId> {
         decisions.others().find(|&(_, step)| self.cost_of(step) == 0).map(|(thread, _)| thread)
     }
 
-    /// Whether all who are wanted can be chosen. To ignore a yield, or to let time pass, has a price that others may spare
-    /// them by going first: with prices, that does not count. Nor does a thread that sleeps: what begins with its next
-    /// operation is explored elsewhere, but others who are to change what that does are not wanted there.
-    fn is_possible(&self, wanted: &Wanted, trail: &Trail<'_>, decision: &Decision) -> bool {
-        let prices = self.has_prices();
+    /// Returns whether every thread of the backtrack set can be chosen. With a bound, ignoring a yield or letting time pass
+    /// does not count, because its cost can be avoided by running other threads first. A sleeping thread does not count
+    /// either: schedules that begin with its next operation are explored elsewhere, but not those where others run first and
+    /// change what the operation does.
+    fn is_possible(&self, backtrack: &Backtrack, trail: &Trail<'_>, decision: &Decision) -> bool {
+        let has_costs = self.has_costs();
         let can = |thread: ThreadId| {
-            let mut others = trail.decisions.others().filter(|(_, step)| !prices || *step != Step::Unfair);
-            others.any(|(other, _)| other == thread) && !trail.way.is_asleep(thread)
+            let mut others = trail.decisions.others().filter(|(_, step)| !has_costs || *step != Step::Unfair);
+            others.any(|(other, _)| other == thread) && !trail.traversal.is_asleep(thread)
         };
-        match wanted {
-            Wanted::Threads(threads) => threads.iter().all(|&thread| thread == decision.to || can(thread)),
-            Wanted::All => false,
+        match backtrack {
+            Backtrack::Threads(threads) => threads.iter().all(|&thread| thread == decision.to || can(thread)),
+            Backtrack::All => false,
         }
     }
 }

@@ -1,15 +1,15 @@
-//! What the options of the search are called.
+//! Parses the option values of the search.
 
 use super::{BoundKind, Reduction, Strategy};
 use std::str::FromStr;
 
-/// A word of the command line that means nothing here.
+/// An option value that is not valid.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("`{word}` is not one of {expected}")]
 pub struct UnknownWord {
-    /// The word.
+    /// The value.
     pub word: String,
-    /// What it could have been.
+    /// The valid values.
     pub expected: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! How what is known of reads is written, and read again.
+//! Saves and loads what is known about reads.
 
 use super::Read;
 use racehunter_explore::{GatedPlace, Loader, MOST_RIVALS, ReadConstraint, Saver, Unusable};

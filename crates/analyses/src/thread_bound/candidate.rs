@@ -1,28 +1,28 @@
-//! A priority order with the preemptions that were chosen in it.
+//! A priority order with the preemptions chosen in it.
 
 use crate::variable_bound::iteration_of;
 use racehunter_explore::{MOST_CHANGED, Variable, part_priority, path_priority};
 use racehunter_log::{ThreadId, ThreadPath};
 use std::rc::Rc;
 
-/// Where a candidate comes in the search. The order of the fields is the order of the search.
+/// The rank of a candidate in the search order. The order of the fields is the search order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub variables: u32,
-    /// The last iteration of a loop, from 1, that has allocated one of the variables; 0 when none is on the heap.
+    /// The last loop iteration, from 1, that allocated one of the variables; 0 if none is on the heap.
     pub iterations: u32,
     pub preemptions: u32,
 }
 
-/// An order, and where threads are preempted in it.
+/// A priority order, and where threads are preempted in it.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
-    /// What the order follows from.
+    /// The seed that determines the order.
     pub seed: u64,
-    /// The threads that were preempted, one after the other: the first `count`.
+    /// The preempted threads in order; the first `count` entries are valid.
     pub preempted: [ThreadId; MOST_CHANGED],
     pub count: u32,
-    /// The variables at which they were.
+    /// The variables at which they were preempted.
     pub variables: Rc<Vec<Variable>>,
 }
 
@@ -43,7 +43,8 @@ impl Candidate {
         }
     }
 
-    /// The thread that goes on, of those that can; `last` are those that come after all others, the latest last.
+    /// Returns the thread that continues among those that can; `last` are the threads with the lowest priorities,
+    /// the lowest last.
     pub fn choose(&self, ready: &[(ThreadId, ThreadPath)], last: &[ThreadId]) -> Option<ThreadId> {
         let key = |&(thread, path): &(ThreadId, ThreadPath)| match last.iter().rposition(|&other| other == thread) {
             Some(position) => (0, u64::MAX - position as u64),
@@ -52,7 +53,7 @@ impl Candidate {
         ready.iter().max_by_key(|&candidate| key(candidate)).map(|&(thread, _)| thread)
     }
 
-    /// With the running thread preempted.
+    /// Returns this candidate with one more preemption.
     pub fn preempting(&self, thread: ThreadId, variable: Option<Variable>) -> Self {
         let mut candidate = self.clone();
         // There is room, see `ThreadBound::new`.

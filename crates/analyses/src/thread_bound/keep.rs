@@ -1,4 +1,4 @@
-//! Saving a search, and going on with it.
+//! Saves and loads a search.
 
 use super::{Candidate, Place, Target, ThreadBound};
 use crate::trie::Trie;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 impl ThreadBound {
-    /// Writes everything, and the targets that wait.
+    /// Writes the state and the waiting targets.
     pub(super) fn write(&self, targets: &[&Target], out: &mut Saver<'_>) {
         self.place.save(out);
         self.trie.save(out);
@@ -31,7 +31,6 @@ impl ThreadBound {
         save_all(targets, out);
     }
 
-    /// Reads what was written.
     pub(super) fn read(&mut self, input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
         self.place = Place::load(input)?;
         self.trie = Trie::load(input)?;
@@ -53,7 +52,7 @@ impl ThreadBound {
         let targets = load_all(input)?;
         let held = self.later.values().flatten().chain(&targets).all(|target| self.trie.hold(target.prefix));
         self.candidates = self.later.values().flatten().chain(&targets).map(|target| target.candidates.len()).sum();
-        // Prefixes that are not held belong to targets that were given up.
+        // A prefix that cannot be held belongs to a target that was dropped.
         if held { Ok(targets) } else { Err(Unusable::Damaged) }
     }
 }
@@ -80,7 +79,7 @@ impl Candidate {
         let (seed, threads): (u64, Vec<ThreadId>) = (input.number()?, input.numbers()?);
         let variables = (0..input.number()?).map(|_| input.variable()).collect::<Result<_, _>>()?;
         let mut preempted = [ThreadId::MAIN; MOST_CHANGED];
-        // No plan could say more.
+        // A plan has room for no more.
         let room = preempted.get_mut(..threads.len()).ok_or(Unusable::Damaged)?;
         room.copy_from_slice(&threads);
         Ok(Self { seed, preempted, count: threads.len() as u32, variables: Rc::new(variables) })
@@ -103,7 +102,7 @@ fn load_all(input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
         let (prefix, at) = (input.small()?, input.small()?);
         let candidates = (0..input.number()?).map(|_| Candidate::load(input)).collect::<Result<Vec<_>, _>>()?;
         if candidates.is_empty() {
-            // One of them has to be the leader.
+            // One of them must be the leader.
             return Err(Unusable::Damaged);
         }
         targets.push(Target { prefix, at, candidates: Rc::new(candidates) });

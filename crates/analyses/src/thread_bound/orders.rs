@@ -1,13 +1,14 @@
-//! Drawing priority orders, a few at a time.
+//! Draws priority orders, a few at a time.
 
-/// The search distinguishes orders of at most this many parts: there are 3.6 million orders of ten parts, a bit for each. Random orders
-/// of more parts are hardly ever the same, and one that comes twice costs time and nothing else.
+/// Maximum number of items in orders that are counted as distinct: ten items have 3.6 million orders, one bit each. Random orders
+/// of more items hardly ever coincide, and a repeated one only costs time.
 const MOST_PARTS: usize = 10;
 
-/// Random orders that are needed so that any `few` of `all` have each order in one of them, with this confidence.
+/// Returns how many random orders are needed so that, with this confidence, any `few` of `all` items occur in each order in one
+/// of them.
 ///
-/// One order has a given order of `few` with a chance of 1 / few!. With `m` of them, the expected number of orders that
-/// are missing is few! (all over few) (1 - 1 / few!)^m, which bounds the chance that any is.
+/// A random order contains a given order of `few` items with probability 1 / few!. With `m` random orders, the expected number of
+/// missing orders is few! (all over few) (1 - 1 / few!)^m, which is an upper bound on the probability that any is missing.
 #[must_use]
 pub fn orders_needed(all: u32, few: u32, confidence: f64) -> u64 {
     let few = few.min(all);
@@ -17,26 +18,26 @@ pub fn orders_needed(all: u32, few: u32, confidence: f64) -> u64 {
     }
     let arrangements: f64 = (0..few).map(|i| f64::from(all - i)).product();
     let missing = (1.0 - confidence).clamp(1e-12, 1.0);
-    // `ln_1p` because 1 / few! is soon too small to be taken from 1.
+    // `ln_1p`, because 1 - 1 / few! soon rounds to 1.
     ((arrangements / missing).ln() / -(-1.0 / factorial).ln_1p()).ceil().max(1.0) as u64
 }
 
-/// What the orders follow from that one seed gives: a number for each, see [`racehunter_explore::Style::Order`].
+/// Returns the seed of an order, see [`racehunter_explore::Style::Order`].
 #[must_use]
 pub const fn nth_order(seed: u64, number: u64) -> u64 {
-    // An odd factor, so that no two are the same.
+    // The factor is odd, so that no two are the same.
     seed.wrapping_add(number.wrapping_mul(0xD134_2543_DE82_EF95))
 }
 
-/// How much is done at once, so that a hunt can end in time: a search with more to do makes more targets of it, and runs the
-/// beginnings of some schedules again.
+/// Limits on the work for one target, so that a hunt can stop in time. A search with more work splits it over more targets, and
+/// repeats some prefixes.
 #[derive(Clone, Copy, Debug)]
 pub struct Portions {
-    /// Orders that one target brings into the search, and candidates that one target has.
+    /// Orders that one target adds to the search, and candidates per target.
     pub candidates: usize,
-    /// Orders that are drawn for them, most of which may be known already.
+    /// Orders drawn for them, most of which may be known already.
     pub draws: u64,
-    /// Priorities that are looked at for one execution, about.
+    /// Approximate number of priorities examined per execution.
     pub priorities: usize,
 }
 
@@ -46,14 +47,14 @@ impl Default for Portions {
     }
 }
 
-/// The orders that were drawn.
+/// The orders drawn so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Drawn {
-    /// How many, whether or not they are different.
+    /// The number of draws, including repeated orders.
     pub count: u64,
-    /// How many are different, as far as that is known.
+    /// The number of distinct orders, as far as that is known.
     pub distinct: u64,
-    /// A bit for each order of few parts, by its number.
+    /// One bit for each order of few items, by its number.
     pub known: Vec<u64>,
 }
 
@@ -74,12 +75,12 @@ impl Drawn {
         is_new
     }
 
-    /// Whether all orders of this many parts were drawn.
+    /// Returns whether all orders of this many items were drawn.
     pub fn is_all(&self, parts: u32) -> bool {
         parts as usize <= MOST_PARTS && self.distinct == (1..=u64::from(parts)).product()
     }
 
-    /// The number of an order among all orders of its parts (its Lehmer code), where there are not too many.
+    /// Returns the number of an order among all orders of its items (its Lehmer code), if there are not too many items.
     fn number(priorities: &[u64]) -> Option<usize> {
         let rest = |part: usize| &priorities[part + 1..];
         let smaller = |part: usize| rest(part).iter().filter(|&&other| other < priorities[part]).count();
@@ -95,7 +96,7 @@ mod tests {
 
     #[test]
     fn every_order_is_counted_once() {
-        // All orders of four parts, twice, with priorities that are not the same numbers.
+        // All orders of four items, twice, each time with different priorities.
         let mut drawn = Drawn::default();
         for round in 1..=2 {
             for number in 0..256_u64 {
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_parts_nothing_is_remembered() {
+    fn orders_of_many_items_are_not_remembered() {
         let mut drawn = Drawn::default();
         let priorities: Vec<u64> = (0..20).collect();
         assert!(drawn.count(&priorities) && drawn.count(&priorities) && drawn.known.is_empty());
@@ -119,8 +120,8 @@ mod tests {
     }
 
     #[test]
-    fn orders_of_many_threads_are_counted_and_not_drawn() {
-        // 11! (1 - 1 / 11!)^m: a thousand million.
+    fn the_number_of_orders_of_many_threads_is_computed_without_drawing() {
+        // 11! (1 - 1 / 11!)^m: about 10^9.
         let orders = orders_needed(13, 11, 0.99);
         assert!((1_000_000_000..1_300_000_000).contains(&orders), "{orders}");
         assert_eq!(orders_needed(400, 200, 0.99), u64::MAX);

@@ -1,4 +1,4 @@
-//! Variable bounding on disk.
+//! Saves and loads a search.
 
 use super::{Place, Seen, VariableBound};
 use crate::trie::{PrefixId, Trie};
@@ -40,7 +40,7 @@ impl VariableBound {
         self.visited = if input.flag()? { Some(Visited::load(input)?) } else { None };
         let targets: Vec<PrefixId> = input.numbers()?;
         let waiting = self.later.values().flatten().chain(&self.postponed).chain(&targets);
-        // Prefixes without an owner are those of targets that were given up.
+        // A prefix that cannot be held belongs to a target that was dropped.
         let held = waiting.copied().collect::<Vec<PrefixId>>().into_iter().all(|target| self.trie.hold(target));
         if held { Ok(targets) } else { Err(Unusable::Damaged) }
     }

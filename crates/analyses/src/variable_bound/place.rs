@@ -1,20 +1,20 @@
-//! Where a schedule comes in the search: what it does that counts.
+//! The rank of a schedule in the search order.
 
 use racehunter_explore::{Decision, Loader, Saver, Step, Unusable, Variable};
 use racehunter_log::{ThreadId, mix};
 
-/// Where a schedule comes in the search. The order of the fields is the order of the search.
+/// The rank of a schedule in the search order. The order of the fields is the search order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
     pub variables: u32,
     pub threads: u32,
-    /// The last iteration of a loop, from 1, that has allocated one of the variables; 0 when none is on the heap.
+    /// The last loop iteration, from 1, that allocated one of the variables; 0 if none is on the heap.
     pub iterations: u32,
     pub preemptions: u32,
 }
 
 impl Place {
-    /// The bounds within which everything comes before `next`, the place that follows this one; no further than `most`.
+    /// Returns bounds, at most `most`, within which every rank precedes `next`, the rank that follows this one.
     pub fn before(self, next: Self, most: Self) -> Self {
         if next.variables > self.variables {
             Self { variables: next.variables - 1, ..most }
@@ -38,12 +38,12 @@ impl Place {
     }
 }
 
-/// The iteration of a loop, from 1, that has allocated a variable; 0 for what is not on the heap.
+/// Returns the loop iteration, from 1, that allocated a variable; 0 for a variable that is not on the heap.
 pub(crate) fn iteration_of(variable: Variable) -> u32 {
     if let Variable::Heap { iteration, .. } = variable { iteration.saturating_add(1) } else { 0 }
 }
 
-/// What a guarantee says about iterations, if they are limited.
+/// Added to a guarantee if iterations are limited.
 pub(crate) fn iterations_in_words(limit: Option<u32>) -> String {
     match limit {
         None | Some(u32::MAX) => String::new(),
@@ -53,39 +53,39 @@ pub(crate) fn iterations_in_words(limit: Option<u32>) -> String {
     }
 }
 
-/// What a schedule has done so far that counts.
+/// The variables, threads and preemptions that a schedule has used so far.
 #[derive(Clone, Default)]
-pub(super) struct Deeds {
+pub(super) struct Usage {
     preemptions: u32,
     iterations: u32,
     variables: Vec<Variable>,
     threads: Vec<ThreadId>,
-    /// The place, where that is all that is known: of what cannot preempt any more.
+    /// The rank, if only that is known: for schedules that cannot preempt any more.
     last: Option<Place>,
 }
 
-impl Deeds {
-    /// What has come to a place, and can preempt no more.
+impl Usage {
+    /// Creates the usage of a schedule that has reached a rank and cannot preempt any more.
     pub fn at(place: Place) -> Self {
         Self { preemptions: place.preemptions, last: Some(place), ..Self::default() }
     }
 
-    /// With a choice at a decision, before which the running thread was about `variable`.
+    /// Adds a choice at a decision, before which the running thread was about to access `variable`.
     pub fn with(&self, decision: &Decision, step: Step, to: ThreadId, variable: Option<Variable>) -> Self {
-        let mut deeds = self.clone();
-        deeds.preemptions += u32::from(matches!(step, Step::Preemption | Step::Unfair));
+        let mut usage = self.clone();
+        usage.preemptions += u32::from(matches!(step, Step::Preemption | Step::Unfair));
         if step == Step::Preemption {
             for thread in [decision.from, to] {
-                if !deeds.threads.contains(&thread) {
-                    deeds.threads.push(thread);
+                if !usage.threads.contains(&thread) {
+                    usage.threads.push(thread);
                 }
             }
-            if let Some(variable) = variable.filter(|variable| !deeds.variables.contains(variable)) {
-                deeds.iterations = deeds.iterations.max(iteration_of(variable));
-                deeds.variables.push(variable);
+            if let Some(variable) = variable.filter(|variable| !usage.variables.contains(variable)) {
+                usage.iterations = usage.iterations.max(iteration_of(variable));
+                usage.variables.push(variable);
             }
         }
-        deeds
+        usage
     }
 
     pub fn place(&self) -> Place {
@@ -100,8 +100,7 @@ impl Deeds {
         }
     }
 
-    /// What has preempted at some of these variables, among some of these threads, and not at all of both. Nothing where
-    /// that would be too many to look at.
+    /// Returns the usages with a strict subset of these variables and threads. Returns none if there would be too many.
     pub fn less(&self) -> impl Iterator<Item = Self> + '_ {
         let count = self.variables.len() + self.threads.len();
         let all = if count <= MOST_SETS { (1_u32 << count) - 1 } else { 0 };
@@ -113,9 +112,9 @@ impl Deeds {
         })
     }
 
-    /// The number of a moment that was reached with these variables and threads, which are what bounds what is ahead. The
-    /// number of preemptions does not matter: a schedule that has reached it with fewer comes as far.
-    pub fn tell_apart(&self, moment: u128) -> u128 {
+    /// Returns a key for the state together with these variables and threads, which bound the continuations. The number
+    /// of preemptions does not matter: a schedule that reached the state with fewer can continue as far.
+    pub fn key_of(&self, moment: u128) -> u128 {
         let mut variables = self.variables.clone();
         variables.sort_unstable();
         let mut threads = self.threads.clone();
@@ -133,10 +132,10 @@ impl Deeds {
     }
 }
 
-/// Variables and threads of which all parts are looked for, at most.
+/// Maximum number of variables and threads whose subsets are looked up.
 const MOST_SETS: usize = 6;
 
-/// Those whose bits are set.
+/// Returns the items whose bits are set.
 fn chosen<T: Copy>(all: &[T], bits: u32) -> Vec<T> {
     all.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 != 0).map(|(_, &one)| one).collect()
 }
@@ -147,7 +146,7 @@ mod tests {
     use racehunter_log::Address;
 
     #[test]
-    fn what_comes_before_a_place_is_a_box() {
+    fn covered_bounds_are_those_before_the_next_rank() {
         let place = |variables, threads, iterations, preemptions| Place { variables, threads, iterations, preemptions };
         let most = place(3, 4, u32::MAX, 5);
         let now = place(1, 2, 1, 2);
@@ -158,39 +157,39 @@ mod tests {
     }
 
     #[test]
-    fn less_is_every_part_but_the_whole() {
+    fn less_yields_every_strict_subset() {
         let fixed = |address| Variable::Fixed(Address(address));
-        let deeds = Deeds {
+        let usage = Usage {
             variables: vec![fixed(1), fixed(2)],
             threads: vec![ThreadId(0), ThreadId(3)],
             preemptions: 2,
             iterations: 0,
             last: None,
         };
-        let parts: Vec<_> = deeds.less().map(|less| (less.variables, less.threads)).collect();
+        let parts: Vec<_> = usage.less().map(|less| (less.variables, less.threads)).collect();
         assert_eq!(parts.len(), 15);
         assert_eq!(parts[0], (Vec::new(), Vec::new()));
         assert!(
             parts.contains(&(vec![fixed(2)], vec![ThreadId(0), ThreadId(3)]))
                 && !parts.contains(&(vec![fixed(1), fixed(2)], vec![ThreadId(0), ThreadId(3)]))
         );
-        assert_eq!(Deeds { threads: (0..9).map(ThreadId).collect(), ..deeds }.less().count(), 0);
+        assert_eq!(Usage { threads: (0..9).map(ThreadId).collect(), ..usage }.less().count(), 0);
     }
 
     #[test]
-    fn a_moment_is_told_apart_by_variables_and_threads_in_any_order() {
+    fn the_key_depends_on_variables_and_threads_but_not_on_their_order() {
         let (a, b) = (Variable::Fixed(Address(8)), Variable::Fixed(Address(16)));
-        let deeds = |variables: &[Variable], threads: &[u32], preemptions| Deeds {
+        let usage = |variables: &[Variable], threads: &[u32], preemptions| Usage {
             variables: variables.to_vec(),
             threads: threads.iter().copied().map(ThreadId).collect(),
             preemptions,
             iterations: 0,
             last: None,
         };
-        let number = deeds(&[a, b], &[1, 2], 2).tell_apart(7);
-        assert_eq!(number, deeds(&[b, a], &[2, 1], 3).tell_apart(7));
-        assert_ne!(number, deeds(&[a], &[1, 2], 2).tell_apart(7));
-        assert_ne!(number, deeds(&[a, b], &[1, 3], 2).tell_apart(7));
-        assert_ne!(number, deeds(&[a, b], &[1, 2], 2).tell_apart(8));
+        let number = usage(&[a, b], &[1, 2], 2).key_of(7);
+        assert_eq!(number, usage(&[b, a], &[2, 1], 3).key_of(7));
+        assert_ne!(number, usage(&[a], &[1, 2], 2).key_of(7));
+        assert_ne!(number, usage(&[a, b], &[1, 3], 2).key_of(7));
+        assert_ne!(number, usage(&[a, b], &[1, 2], 2).key_of(8));
     }
 }

@@ -1,4 +1,4 @@
-//! The campaign: budgets, honesty about what was not explored, and the same result every time.
+//! Campaigns: budgets, honest claims about what was not explored, and reproducible results.
 
 use crate::common::{Recorder, SIGNALS, SMALL, TIMED, WIDER, config, found, hunt, listing_1};
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ fn run(executor: &mut dyn Executor, technique: Technique, options: &Options, bud
     Campaign::new(technique.portfolio(options), budget, &mut |_| ()).run(executor, &mut || false)
 }
 
-/// An executor with a fault.
+/// An executor that injects a fault.
 struct Faulty<F: FnMut(u64, &Plan, &mut Execution)> {
     inner: ModelExecutor,
     runs: u64,
@@ -50,7 +50,7 @@ impl<F: FnMut(u64, &Plan, &mut Execution)> Executor for Faulty<F> {
     }
 }
 
-/// An executor that passes each execution on before it runs the next one.
+/// An executor that passes each execution on before it runs the next.
 struct OneByOne(ModelExecutor);
 
 impl Executor for OneByOne {
@@ -66,7 +66,7 @@ impl Executor for OneByOne {
         for (number, plan) in plans.iter().enumerate() {
             match each(&self.0.run(std::slice::from_ref(plan))?[0]) {
                 Flow::Next => {}
-                // One that was under way, and the others not.
+                // One plan was already running; the others are not started.
                 Flow::Pause => return self.0.run(plans.get(number + 1..number + 2).unwrap_or_default()),
                 Flow::Stop => break,
             }
@@ -79,7 +79,7 @@ impl Executor for OneByOne {
     }
 }
 
-/// Two threads that add to a variable without a lock, and an assertion that both additions are there.
+/// Two threads increment a variable without a lock; an assertion checks that no increment is lost.
 fn lost_update() -> Program {
     let add = vec![Op::Read(0, 0), Op::Write(0, Value::RegPlus(0, 1))];
     Program::fork_join(vec![add.clone(), add], vec![Op::Read(0, 0), Op::Assert(0, 2)])
@@ -89,7 +89,7 @@ proptest! {
     #![proptest_config(config(50))]
 
     #[test]
-    fn the_same_campaign_twice_is_the_same(seed: u64, shape in 0_usize..4, technique in 0_usize..4, lazy: bool) {
+    fn a_repeated_campaign_gives_the_same_result(seed: u64, shape in 0_usize..4, technique in 0_usize..4, lazy: bool) {
         let program = Program::random(seed, [SMALL, TIMED, WIDER, SIGNALS][shape]);
         let technique = Technique::NAMES[technique].1;
         let once = || {
@@ -103,9 +103,9 @@ proptest! {
         prop_assert_eq!(once(), once());
     }
 
-    /// Whether executions are looked at one by one or after the whole batch changes nothing.
+    /// Taking in executions one by one gives the same result as taking in whole batches.
     #[test]
-    fn when_executions_are_passed_on_does_not_matter(seed: u64, shape in 0_usize..4, technique in 0_usize..4, first: bool) {
+    fn taking_in_executions_one_by_one_or_in_batches_gives_the_same_result(seed: u64, shape in 0_usize..4, technique in 0_usize..4, first: bool) {
         let program = Program::random(seed, [SMALL, TIMED, WIDER, SIGNALS][shape]);
         let technique = Technique::NAMES[technique].1;
         let with = |executor: &mut dyn Executor| {
@@ -118,10 +118,10 @@ proptest! {
         prop_assert_eq!(with(&mut OneByOne(ModelExecutor::new(program))), whole);
     }
 
-    /// What is explored in the end does not depend on how many targets are taken at once; with the reduction, what it
-    /// shows does not: which of several schedules that show the same is run depends on which is first.
+    /// The explored set does not depend on how many targets are taken at once. With reduction, only what the executions show is
+    /// the same: which of several equivalent schedules is run depends on which comes first.
     #[test]
-    fn the_width_of_a_batch_does_not_matter(seed: u64, batch in 1_usize..50) {
+    fn the_batch_size_does_not_change_the_explored_set(seed: u64, batch in 1_usize..50) {
         let program = Program::random(seed, SMALL);
         let with = |batch: usize, reduction: Option<Reduction>| {
             let options = Options { bound: 1, reduction, ..Options::default() };
@@ -145,7 +145,7 @@ fn a_lost_update_needs_one_preemption() {
     let assertion = summary.found.iter().find(|found| matches!(found.bug, Bug::Assertion(..))).unwrap();
     assert_eq!(assertion.preemptions, 1);
     let race = summary.found.iter().find(|found| matches!(found.bug, Bug::Race(..))).unwrap();
-    assert_eq!((race.execution, race.preemptions), (1, 0), "happens-before needs no preemption to see it");
+    assert_eq!((race.execution, race.preemptions), (1, 0), "happens-before detects it without a preemption");
     assert!(summary.coverage.complete);
     assert_eq!(summary.coverage.threads, 3);
     assert_eq!(summary.coverage.assumes.len(), 5, "{:?}", summary.coverage.assumes);
@@ -175,7 +175,7 @@ fn nothing_is_claimed_before_the_first_bound_is_finished() {
 }
 
 #[test]
-fn stops_when_asked_and_at_the_first_bug() {
+fn a_campaign_stops_on_request_and_at_the_first_bug() {
     let harmless = Program::fork_join(vec![vec![Op::AtomicAdd(0, 1, 0); 3]; 2], vec![]);
     let mut executor = ModelExecutor::new(harmless);
     let mut asked = 0;
@@ -187,8 +187,8 @@ fn stops_when_asked_and_at_the_first_bug() {
         },
     );
     assert!(matches!(summary.stop, Stop::Asked));
-    // Three batches, which are small at first. Of the last one only the first execution counts: it is asked before each further
-    // one, because to learn from an execution takes time too.
+    // Three batches, which are small at first. Only the first execution of the last batch counts: the campaign asks before each
+    // further one, because learning from an execution takes time too.
     assert_eq!(summary.counts.executions, 1 + 1 + 1);
 
     let mut executor = ModelExecutor::new(lost_update());
@@ -200,8 +200,8 @@ fn stops_when_asked_and_at_the_first_bug() {
 }
 
 #[test]
-fn a_plan_that_diverges_is_tried_again_and_told() {
-    // The fifth execution fails once; its second try works.
+fn a_diverged_plan_is_retried_and_reported() {
+    // The fifth execution diverges once; the retry succeeds.
     let mut flaky = Faulty::new(lost_update(), |number, _, execution| {
         if number == 5 {
             execution.outcome = Outcome::Diverged(EventNumber(3));
@@ -215,7 +215,7 @@ fn a_plan_that_diverges_is_tried_again_and_told() {
     assert!(!summary.coverage.complete, "a program that diverges is not under control");
     assert!(exact.coverage.complete);
 
-    // Every plan with exactly one switch, at event 3, diverges always.
+    // Every plan with exactly one switch, at event 3, always diverges.
     let mut broken = Faulty::new(lost_update(), |_, plan: &Plan, execution: &mut Execution| {
         if plan.switches.len() == 1 && plan.switches[0].at == EventNumber(3) {
             execution.outcome = Outcome::Diverged(EventNumber(3));
@@ -229,7 +229,7 @@ fn a_plan_that_diverges_is_tried_again_and_told() {
 }
 
 #[test]
-fn whatever_is_not_whole_is_told() {
+fn incomplete_executions_are_reported() {
     type Fault = fn(&mut Execution);
     let faults: [(Fault, &str); 3] = [
         (|execution| execution.outcome = Outcome::Limit("time".to_owned()), "stopped by a limit"),
@@ -260,12 +260,12 @@ fn findings_survive_a_broken_executor() {
     assert!(summary.coverage.missed.iter().any(|line| line.contains("the server is gone")));
 }
 
-/// Thread 2 touches the variable only after it has seen the flag, which thread 1 sets late.
+/// Thread 2 accesses the variable only after it has seen the flag, which thread 1 sets late.
 #[test]
-fn points_that_show_late_start_the_search_again() {
+fn points_discovered_late_restart_the_search() {
     let setter = vec![Op::AtomicWrite(1, Value::Const(1)), Op::Write(0, Value::Const(1))];
     let looker = vec![Op::AtomicRead(1, 0), Op::JumpIf(0, 1, 3), Op::JumpIf(0, 0, 4), Op::Write(0, Value::Const(2))];
-    // `main` starts the looker first, so the schedule without preemptions sees no sharing.
+    // `main` starts the reader of the flag first, so the schedule without preemptions sees no sharing.
     let program = Program::fork_join(vec![looker, setter], vec![]);
     let mut recorder = Recorder::new(ModelExecutor::new(program.clone()));
     let mut added = Vec::new();
@@ -297,7 +297,7 @@ fn spin() -> Program {
 }
 
 #[test]
-fn a_fair_strategy_gets_out_of_a_loop() {
+fn a_fair_strategy_escapes_a_spinning_loop() {
     let mut executor = ModelExecutor::new(spin());
     let options = Options { bound: 1, strategy: Strategy::Fair(10), ..Options::default() };
     let summary = run(&mut executor, Technique::ContextBound, &options, Budget::default());
@@ -307,7 +307,7 @@ fn a_fair_strategy_gets_out_of_a_loop() {
     assert!(summary.coverage.guarantee.starts_with("all schedules with <= 1 preemption"), "{:?}", summary.coverage);
 }
 
-/// Waiting by sleeping or yielding in a loop has infinitely many schedules, but finitely many within each bound.
+/// A loop that waits by sleeping or yielding has infinitely many schedules, but finitely many within each bound.
 #[test]
 fn polling_is_explored_within_a_bound() {
     for pause in [Op::Yield, Op::Sleep(1)] {
@@ -324,7 +324,7 @@ fn polling_is_explored_within_a_bound() {
 }
 
 #[test]
-fn auto_ends_when_every_schedule_was_run_and_otherwise_uses_its_budget() {
+fn auto_ends_when_every_schedule_was_run_or_the_budget_is_used_up() {
     let options = Options { bound: 5, ..Options::default() };
     let summary = run(&mut ModelExecutor::new(listing_1()), Technique::Auto, &options, all_points());
     assert!(matches!(summary.stop, Stop::Exhausted));
@@ -336,7 +336,7 @@ fn auto_ends_when_every_schedule_was_run_and_otherwise_uses_its_budget() {
     let summary = run(&mut ModelExecutor::new(lost_update()), Technique::Auto, &options, budget);
     assert!(matches!(summary.stop, Stop::Runs));
     assert_eq!(summary.counts.executions, 2_000);
-    assert!(summary.coverage.complete, "what was asked for is a bound of 1");
+    assert!(summary.coverage.complete, "the requested bound is 1");
     assert!(summary.coverage.guarantee.starts_with("all schedules with <= 1 preemption over"));
 }
 
@@ -349,8 +349,8 @@ fn auto_shares_its_executions() {
     let share = |style: fn(&Style) -> bool| {
         recorder.runs.iter().filter(|(plan, _)| matches!(&plan.tail, Tail::Walk { style: s, .. } if style(s))).count()
     };
-    // A quarter each, but for the beginning, when constraints that were not tried come first; a fifth each from 1,000 on, when
-    // coverage takes part.
+    // A quarter each, except at the beginning, when untried constraints come first; a fifth each from 1,000 on, when coverage
+    // takes part.
     let (guided, pct) = (share(|style| *style == Style::Guided), share(|style| matches!(style, Style::Pct { .. })));
     let uniform = share(|style| *style == Style::Uniform);
     let covering = share(|style| *style == Style::Pos);
@@ -360,8 +360,8 @@ fn auto_shares_its_executions() {
 }
 
 #[test]
-fn what_there_is_no_time_for_is_found_again() {
-    // One execution with several races; the time is up after the first was told about.
+fn findings_not_examined_in_time_are_counted_and_found_again() {
+    // One execution shows several races; the time is up after the first was reported.
     let body = vec![Op::Write(0, Value::Const(1)), Op::Write(1, Value::Const(1)), Op::Write(2, Value::Const(1))];
     let program = Program::fork_join(vec![body.clone(), body], vec![]);
     let portfolio = || Technique::ContextBound.portfolio(&Options::default());
@@ -402,7 +402,7 @@ fn random_walks_differ_and_claim_nothing() {
 }
 
 #[test]
-fn names_of_the_command_line() {
+fn option_values_are_parsed_and_errors_list_the_valid_ones() {
     for (name, technique) in Technique::NAMES {
         assert_eq!(name.parse(), Ok(technique));
     }

@@ -1,10 +1,10 @@
-//! Search that is guided by coverage gets step by step to where walks need luck all at once.
+//! Coverage guidance reaches step by step what plain walks reach only with luck at every step.
 
 use racehunter_analyses::{Coverage, Walks};
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value};
 use racehunter_explore::{Analysis, Outcome};
 
-/// How many of so many executions fail.
+/// Returns how many of `runs` executions fail.
 fn failures<A: Analysis>(analysis: &mut A, program: &Program, runs: usize) -> usize {
     let mut executor = ModelExecutor::new(program.clone());
     executor.add_all_points();
@@ -13,14 +13,14 @@ fn failures<A: Analysis>(analysis: &mut A, program: &Program, runs: usize) -> us
     for _ in 0..runs {
         let target = waiting.pop().unwrap();
         let execution = executor.run_one(&analysis.plan(&target));
-        assert!(!matches!(execution.outcome, Outcome::Diverged(_)), "beginnings can be followed");
+        assert!(!matches!(execution.outcome, Outcome::Diverged(_)), "the kept prefix cannot be followed");
         failures += usize::from(matches!(execution.outcome, Outcome::Asserted { .. }));
         waiting.extend(analysis.new_targets(&target, &execution));
     }
     failures
 }
 
-/// One thread must look at each of so many variables in the moment in which another thread has set it, or give up.
+/// A program in which one thread must read each of `count` variables right after another thread has set it, or give up.
 fn stages(count: usize) -> Program {
     let mut looks: Vec<Op> = Vec::new();
     let end = 2 * count + 1;
@@ -34,7 +34,7 @@ fn stages(count: usize) -> Program {
 }
 
 #[test]
-fn what_is_reached_step_by_step_is_reached_more_often() {
+fn coverage_guidance_reaches_deep_states_more_often_than_walks() {
     const RUNS: usize = 4000;
     let program = stages(7);
     let guided = failures(&mut Coverage::new(1), &program, RUNS);
@@ -50,10 +50,10 @@ fn the_same_seed_gives_the_same_search_and_parts_differ() {
     assert_ne!(search(Coverage::new(3)), search(Coverage::new(4)));
 }
 
-/// One thread writes two variables that another reads, each with one access. There are two pairs, of which each can be seen
-/// without the other, and both in a row.
+/// One thread writes two variables that another reads, each with one access. There are two pairs; each can be seen alone,
+/// or both in a row.
 #[test]
-fn pairs_in_a_row_count_by_themselves() {
+fn chained_pairs_count_as_coverage() {
     let writes = (0..2).map(|variable| Op::AtomicWrite(variable, Value::Const(1))).collect();
     let reads = (0..2).map(|variable| Op::AtomicRead(variable, variable)).collect();
     let mut analysis = Coverage::new(1);

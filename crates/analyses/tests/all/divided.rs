@@ -1,4 +1,4 @@
-//! Campaigns that are interrupted and go on, and campaigns that are divided: both come to what a whole one comes to.
+//! Interrupted and divided campaigns reach the same results as whole ones.
 
 use crate::common::{Recorder, SIGNALS, SMALL, TIMED, WIDER, bugs_of, config, ends_of, found};
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ fn executor(program: &Program, lazy: bool) -> ModelExecutor {
     if lazy { ModelExecutor::lazy(program.clone()) } else { ModelExecutor::new(program.clone()) }
 }
 
-/// Everything that a campaign comes to, for comparison.
+/// Everything about a summary that must be equal.
 fn outcome(summary: &Summary) -> impl PartialEq + std::fmt::Debug {
     let found: Vec<_> = summary
         .found
@@ -36,7 +36,8 @@ fn whole(executor: &mut ModelExecutor, technique: Technique, options: &Options, 
     Campaign::new(technique.portfolio(options), budget, &mut |_| ()).run(executor, &mut || false)
 }
 
-/// A campaign that is stopped after every so many batches, saved, forgotten, and resumed with another executor.
+/// A campaign that is repeatedly stopped after a number of batches, saved, dropped, and resumed with another
+/// executor.
 fn interrupted(
     executor: &dyn Fn() -> ModelExecutor,
     (technique, options): (Technique, &Options),
@@ -64,7 +65,7 @@ fn interrupted(
     }
 }
 
-/// Without reduction, and with each kind of it.
+/// No reduction, or each kind.
 fn reductions() -> impl proptest::strategy::Strategy<Value = Option<Reduction>> {
     prop_oneof![Just(None), Just(Some(Reduction::Caching)), Just(Some(Reduction::Dynamic))]
 }
@@ -95,8 +96,8 @@ proptest! {
         prop_assert_eq!(outcome(&whole), outcome(&again));
     }
 
-    /// The parts of a search together reach what the whole reaches, and without reduction each schedule that has a
-    /// preemption is run by one part only.
+    /// The parts of a search together reach what the whole reaches. Without reduction, each schedule with a
+    /// preemption is run by exactly one part.
     #[test]
     fn parts_cover_the_whole(
         seed: u64,
@@ -141,7 +142,7 @@ proptest! {
         prop_assert!(bugs.is_superset(&bugs_of(within.iter().copied())));
         prop_assert!(ends.is_superset(&ends_of(within.iter().copied())));
         if reduction.is_none() {
-            prop_assert_eq!(common.len(), 1, "what is common is the same for all");
+            prop_assert_eq!(common.len(), 1, "the parts disagree about their common schedules");
             for path in &within {
                 let free = path.preemptions + path.unfair == 0;
                 prop_assert_eq!(times.get(&path.order).copied(), Some(if free { of } else { 1 }), "{:?}", path);
@@ -153,7 +154,7 @@ proptest! {
         }
     }
 
-    /// Whatever the bytes are, they give a state or an error.
+    /// Any bytes give either a state or an error.
     #[test]
     fn a_damaged_state_is_refused(seed: u64, at: usize, bits in 1_u8.., cut: bool, technique in 0..Technique::NAMES.len()) {
         let program = Program::random(seed, SMALL);
@@ -176,7 +177,7 @@ proptest! {
         let mut progress = |_: Progress| ();
         let mut campaign = Campaign::new(technique.portfolio(&options), Budget::default(), &mut progress);
         prop_assert!(campaign.resume(&mut &bytes[..], &mut executor).is_err());
-        // Also behind a checksum that fits: then it may even be a state, but nothing else.
+        // With a valid checksum, too: the result may be a state or an error, but never a panic.
         let sum = crc32fast::hash(&bytes[..bytes.len().saturating_sub(4)]);
         if let Some(last) = bytes.last_chunk_mut() {
             *last = sum.to_le_bytes();
@@ -188,7 +189,7 @@ proptest! {
 }
 
 #[test]
-fn parts_of_walks_make_different_walks_of_the_whole() {
+fn parts_make_disjoint_subsets_of_the_walks() {
     let program = Program::random(5, WIDER);
     let plans = |part: Part, runs: u64| {
         let mut recorder = Recorder::new(ModelExecutor::new(program.clone()));
@@ -199,11 +200,11 @@ fn parts_of_walks_make_different_walks_of_the_whole() {
     };
     let parts: Vec<BTreeSet<String>> = (1..=3).map(|number| plans(Part::new(number, 3).unwrap(), 30)).collect();
     assert!(parts.iter().all(|walks| walks.len() == 30));
-    assert_eq!(parts.iter().flatten().collect::<BTreeSet<_>>().len(), 90, "no walk is made twice");
+    assert_eq!(parts.iter().flatten().collect::<BTreeSet<_>>().len(), 90, "a walk was made twice");
 }
 
 #[test]
-fn parts_of_watchpoints_provoke_the_pairs_of_the_whole() {
+fn parts_together_provoke_all_pairs() {
     let add = |variable| vec![Op::Read(variable, 0), Op::Write(variable, Value::RegPlus(0, 1))];
     let body: Vec<Op> = (0..4).flat_map(add).collect();
     let program = Program::fork_join(vec![body.clone(), body], vec![]);
@@ -219,7 +220,7 @@ fn parts_of_watchpoints_provoke_the_pairs_of_the_whole() {
     assert!(pairs.len() > 8, "{}", pairs.len());
     let parts: Vec<_> = (1..=3).map(|number| hunt(Part::new(number, 3).unwrap())).collect();
     assert_eq!(parts.iter().flat_map(|(_, pairs)| pairs.clone()).collect::<BTreeSet<_>>(), pairs);
-    // Pairs that show up on the way can be provoked by several.
+    // Several parts can provoke a pair discovered on the way.
     assert!(parts.iter().all(|(_, own)| own.len() < pairs.len()));
     assert_eq!(parts.iter().flat_map(|(summary, _)| found(summary)).collect::<BTreeSet<_>>(), found(&whole));
     assert!(parts[1].0.coverage.guarantee.contains("as part 2 of 3"), "{}", parts[1].0.coverage.guarantee);
@@ -248,9 +249,9 @@ fn stopping_at_a_bug_loses_no_target() {
     assert_eq!(found(&summary), found(&whole));
 }
 
-/// An analysis that cannot be saved starts again, and claims nothing that it has not done again.
+/// An analysis that cannot be saved starts again, and claims only what it has repeated.
 #[test]
-fn what_cannot_be_saved_starts_again() {
+fn an_analysis_that_cannot_be_saved_starts_again() {
     struct Three(u32);
     impl Analysis for Three {
         type Target = u32;
@@ -280,19 +281,19 @@ fn what_cannot_be_saved_starts_again() {
     let mut campaign = Campaign::new(Portfolio::of(Three(0)), budget, &mut progress);
     campaign.resume(&mut &state[..], &mut executor).unwrap();
     let summary = campaign.run(&mut executor, &mut || false);
-    assert_eq!(summary.counts.executions, 1 + 3, "counts go on");
+    assert_eq!(summary.counts.executions, 1 + 3, "the counts continue");
     assert!(summary.coverage.guarantee.starts_with("3 executions"), "{}", summary.coverage.guarantee);
 
-    // A campaign of other analyses is refused.
+    // The state of a campaign with other analyses is refused.
     let mut progress = |_: Progress| ();
     let walks = Technique::Auto.portfolio(&Options::default());
     let mut other = Campaign::new(walks, budget, &mut progress);
     assert!(matches!(other.resume(&mut &state[..], &mut executor), Err(Unusable::Other | Unusable::Damaged)));
 }
 
-/// The estimate of what is left is of the right size, long before the end.
+/// The estimate of the remaining work has the right order of magnitude long before the end.
 #[test]
-fn estimates_are_of_the_right_size() {
+fn estimates_have_the_right_order_of_magnitude() {
     let body = |variable: usize| {
         (0..4).flat_map(|_| [Op::Read(variable, 0), Op::Write(1 - variable, Value::RegPlus(0, 1))]).collect::<Vec<Op>>()
     };

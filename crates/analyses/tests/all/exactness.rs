@@ -1,4 +1,4 @@
-//! Context bounding against brute force: every schedule within the bound once, nothing twice, nothing beyond it.
+//! Context bounding against brute force: every schedule within the bound once, and none beyond it.
 
 use crate::common::{Hunt, SIGNALS, SMALL, TIMED, WIDER, bugs_of, config, found, hunt, listing_1};
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ fn cost(path: &Path, kind: BoundKind) -> u32 {
 
 /// Compares a campaign with all schedules of the program.
 ///
-/// `exceeds`: executions may go beyond the bound. `exact`: the executor always knows who can run.
+/// `exceeds`: executions may exceed the bound. `exact`: the executor always knows which threads can run.
 fn check(
     hunt: &Hunt,
     all: &[Path],
@@ -69,7 +69,7 @@ fn shapes() -> BoxedStrategy<Shape> {
 proptest! {
     #![proptest_config(config(110))]
 
-    /// The form of the 2025 paper: one stage with everything within the bound, and nothing else.
+    /// The form of the 2025 paper: one stage that runs exactly what is within the bound.
     #[test]
     fn without_iteration(seed: u64, shape in shapes(), bound in 0_u32..=4, switches: bool, random: bool) {
         let program = Program::random(seed, shape);
@@ -94,7 +94,7 @@ proptest! {
         let options = options(bound, kind, Strategy::MinSwitches);
         let hunt = hunt(ModelExecutor::new(program), Technique::ContextBound, &options, budget(Points::All));
         check(&hunt, &all, bound, kind, (false, true))?;
-        // Every finished stage has run what is within its own bound, and nothing else.
+        // Every finished stage has run exactly what is within its own bound.
         for &(stage, executions, complete) in &hunt.stages {
             prop_assert!(complete);
             let within = all.iter().filter(|path| path.preemption_cost <= stage).count();
@@ -111,7 +111,7 @@ proptest! {
         let kind = BoundKind::Switches;
         let options = options(bound, kind, Strategy::MinSwitches);
         let hunt = hunt(ModelExecutor::new(program), Technique::ContextBound, &options, budget(Points::All));
-        // Switching as little as possible is not always little enough, so some executions are beyond the bound.
+        // Even with the fewest possible switches, some executions exceed the bound.
         check(&hunt, &all, bound, kind, (true, true))?;
     }
 
@@ -139,7 +139,7 @@ proptest! {
         check(&hunt, &all, u32::MAX, BoundKind::Preemptions, (false, true))?;
     }
 
-    /// The set of points is found on the way; in the end it is as if it had been known from the start.
+    /// The set of points is discovered during the search; the result is the same as if it had been known from the start.
     #[test]
     fn shared_and_synchronisation_points(seed: u64, shape in shapes(), bound in 0_u32..=2, shared: bool) {
         let program = Program::random(seed, shape);
@@ -157,7 +157,7 @@ proptest! {
         prop_assert_eq!(hunt.orders.iter().collect::<BTreeSet<_>>(), within);
         prop_assert!(hunt.summary.coverage.complete);
         if shared {
-            // Nothing is lost by leaving out what is not shared.
+            // Leaving out unshared accesses misses nothing.
             if let Some(everything) = schedules(&program, &all_points(&program), LIMIT) {
                 let reachable = bugs_of(everything.iter().filter(|path| path.preemption_cost <= bound));
                 prop_assert_eq!(found(&hunt.summary), reachable);
@@ -165,9 +165,9 @@ proptest! {
         }
     }
 
-    /// The real runtime does not always know who is blocked; that costs executions, but no schedule.
+    /// The real runtime does not always know which threads are blocked. That costs executions, but misses no schedule.
     #[test]
-    fn threads_that_turn_out_to_be_blocked(seed: u64, wide: bool, bound in 0_u32..=3) {
+    fn blocked_threads_discovered_late_cost_no_schedule(seed: u64, wide: bool, bound in 0_u32..=3) {
         let program = Program::random(seed, if wide { WIDER } else { SMALL });
         let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
             return Err(TestCaseError::reject("too many schedules"));
@@ -178,10 +178,10 @@ proptest! {
         check(&hunt, &all, bound, kind, (false, false))?;
     }
 
-    /// The same with yields and time-outs. What is unfair then depends on what is known, so bounds mean slightly
-    /// different things, but without bound all is the same.
+    /// The same with yields and time-outs. Which choices count as unfair then depends on what is known, so bounds differ
+    /// slightly, but without a bound the results are equal.
     #[test]
-    fn threads_that_turn_out_to_be_blocked_without_bound(seed: u64) {
+    fn blocked_threads_discovered_late_cost_no_schedule_without_bound(seed: u64) {
         let program = Program::random(seed, TIMED);
         let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
             return Err(TestCaseError::reject("too many schedules"));
@@ -223,10 +223,10 @@ fn listing_1_by_bound() {
     assert_eq!(count(5, BoundKind::Preemptions), [(0, 1, true), (1, 3, true), (2, 5, true), (3, 6, true)]);
 }
 
-/// A thread that was tried in vain is known to be blocked from then on, so that a yield has nobody to give way to. A plan
-/// that leaves the attempt out must not stumble over that.
+/// Once a thread was found blocked, a yield has no thread to give way to. A plan without that attempt must still be
+/// followed.
 #[test]
-fn a_yield_that_the_plan_does_not_mention() {
+fn a_plan_may_omit_a_yield_without_alternatives() {
     let program = Program::random(836_396_585_370_597_693, TIMED);
     let all = schedules(&program, &all_points(&program), LIMIT).unwrap();
     let options = options(0, BoundKind::Preemptions, Strategy::MinSwitches);

@@ -1,4 +1,4 @@
-//! What is found can be shown again, and made simpler.
+//! Bugs found can be replayed and minimised.
 
 use crate::common::{SIGNALS, SMALL, TIMED, WIDER, config, hunt, times};
 use proptest::prelude::*;
@@ -23,11 +23,11 @@ proptest! {
     #![proptest_config(config(175))]
 
     #[test]
-    fn every_bug_is_replayed_five_times_of_five(seed: u64, shape: u8, lazy: bool, random: bool) {
+    fn every_bug_replays_five_times_out_of_five(seed: u64, shape: u8, lazy: bool, random: bool) {
         let program = Program::random(seed, any_shape(shape));
         let technique = if random { Technique::Random } else { Technique::ContextBound };
         let hunt = found_by(technique, &program, lazy, seed);
-        // Other points, because a schedule means the same whatever is logged.
+        // With other points, because a schedule does not depend on what is logged.
         let mut executor = executor(&program, lazy);
         for found in &hunt.summary.found {
             prop_assert_eq!(confirm(&mut executor, &found.repeat, &found.bug, 5).unwrap(), 5);
@@ -64,8 +64,8 @@ proptest! {
     }
 }
 
-/// The fewest preemptions are known from brute force. Leaving out what is not needed from a random schedule nearly
-/// always gets there; looking among the schedules with fewer preemptions does for certain.
+/// Brute force gives the minimum number of preemptions. Leaving out unnecessary switches of a random schedule nearly
+/// always reaches it; searching the schedules with fewer preemptions always does.
 #[test]
 fn minimising_reaches_the_fewest_preemptions() {
     let (mut tried, mut reached) = (0_u64, 0);
@@ -94,8 +94,8 @@ fn minimising_reaches_the_fewest_preemptions() {
     assert!(reached * 100 >= tried * 98, "{reached} of {tried}");
 }
 
-/// On programs with thousands of schedules, and with as many executions as minimising a finding is given, what is left is
-/// nearly always the least that there is: a search through all schedules with fewer preemptions finds nothing.
+/// On programs with thousands of schedules, and with the usual number of executions for minimising, the result is nearly
+/// always minimal: an exhaustive search with fewer preemptions finds nothing.
 #[test]
 fn simplifying_larger_programs_reaches_the_fewest_preemptions() {
     const LARGER: Shape = Shape { threads: 4, statements: 4, timing: false, signals: false };
@@ -105,7 +105,7 @@ fn simplifying_larger_programs_reaches_the_fewest_preemptions() {
         let hunt = found_by(Technique::Random, &program, false, seed);
         let mut executor = executor(&program, false);
         executor.add_all_points();
-        // Data races need no preemption, mostly.
+        // Most data races need no preemption.
         for found in hunt.summary.found.iter().filter(|found| !matches!(found.bug, Bug::Race(..))) {
             let least = simplify(&mut executor, &found.repeat, &found.bug, Effort::of(300)).unwrap().unwrap();
             let Some(fewest) = fewest(&program, &found.bug, least.preemptions) else { continue };
@@ -119,7 +119,8 @@ fn simplifying_larger_programs_reaches_the_fewest_preemptions() {
     assert!(reached * 100 >= tried * 97, "{reached} of {tried}");
 }
 
-/// The fewest preemptions that show a bug, if less than `known` do; nothing when there are too many schedules to tell.
+/// Returns the minimum number of preemptions below `known` that show a bug; `None` if there are too many schedules to
+/// tell.
 fn fewest(program: &Program, bug: &Bug, known: u64) -> Option<u64> {
     for bound in 0..known {
         let options = Options { bound: bound as u32, ..Options::default() };
@@ -135,7 +136,7 @@ fn fewest(program: &Program, bug: &Bug, known: u64) -> Option<u64> {
     Some(known)
 }
 
-/// Four threads add to a variable ten times each, and a random walk switches all the time.
+/// Four threads increment a variable ten times each, and a random walk switches all the time.
 #[test]
 fn a_long_schedule_shrinks_to_one_preemption() {
     let add = [Op::Read(0, 0), Op::Write(0, Value::RegPlus(0, 1))];
@@ -148,6 +149,6 @@ fn a_long_schedule_shrinks_to_one_preemption() {
     executor.add_all_points();
     let least = minimise(&mut executor, &found.repeat, &found.bug, Effort::of(100)).unwrap().unwrap();
     assert_eq!(least.preemptions, 1);
-    // `main` gives way once, each thread ends once, and one of them is interrupted.
+    // `main` gives way once, each thread ends once, and one of them is preempted.
     assert_eq!(least.switches.len(), 6);
 }

@@ -1,6 +1,6 @@
-//! What the analyses promise, on the in-memory model, with brute force as the judge.
+//! Tests of what the analyses promise, on the in-memory model, with brute force as the oracle.
 //!
-//! One program: to link one for every file takes longer than to run it.
+//! All files form one program, because linking one per file takes longer than running it.
 
 mod campaign;
 mod common;

@@ -1,4 +1,4 @@
-//! Predictions from logs are schedules of the program, and lead where they say.
+//! Predictions from logs are schedules of the program, and show what they predict.
 
 use crate::common::{SMALL, TIMED, WIDER, config, found, hunt};
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ fn hidden() -> Program {
     Program::bare(vec![first, second])
 }
 
-/// The same with both writes within.
+/// The same with both writes inside the critical sections.
 fn repaired() -> Program {
     let first = vec![Op::Lock(0), Op::Write(0, Value::Const(1)), Op::Write(1, Value::Const(1)), Op::Unlock(0)];
     let second = vec![Op::Lock(0), Op::Write(2, Value::Const(1)), Op::Write(0, Value::Const(2)), Op::Unlock(0)];
@@ -34,21 +34,21 @@ fn predicted(program: &Program, runs: u64) -> (BTreeSet<Bug>, u64) {
 }
 
 #[test]
-fn one_execution_is_enough_for_what_it_hides() {
+fn one_execution_predicts_the_race_it_hides() {
     for program in [hidden(), crossed()] {
         let mut executor = ModelExecutor::new(program.clone());
         executor.add_all_points();
         assert_eq!(executor.run_one(&Plan::default()).bugs(), [], "the sequential execution shows nothing");
         assert_eq!(predicted(&program, 1).0, BTreeSet::new());
-        // The second execution is the one that was predicted.
+        // The second execution carries out the prediction.
         assert_eq!(predicted(&program, 2).0.len(), 1, "{program:?}");
     }
     assert_eq!(predicted(&repaired(), 50).0, BTreeSet::new());
 }
 
 #[test]
-fn what_is_not_logged_goes_along() {
-    // Only what both threads touch is a point.
+fn unlogged_accesses_move_with_the_next_point() {
+    // Only what both threads access is a point.
     let local = |cell| Op::Write(cell, Value::Const(7));
     let around = |cell, ops: Vec<Op>| ops.into_iter().flat_map(|op| [local(cell), op, local(cell)]).collect::<Vec<_>>();
     let first = vec![Op::Write(0, Value::Const(1)), Op::Lock(0), Op::Write(1, Value::Const(1)), Op::Unlock(0)];
@@ -71,7 +71,7 @@ proptest! {
         let budget = Budget { runs: Some(60), points: Points::All, ..Budget::default() };
         let executor = || ModelExecutor::new(program.clone());
         let hunt = hunt(executor(), Technique::Predict, &Options::default(), budget);
-        // Nothing in the model is hidden from its log, so no guess is wrong; but time-outs come when they come.
+        // The log of the model hides nothing, so no prediction is wrong; but time-outs occur at any time.
         if shape % 3 != 1 {
             prop_assert_eq!(hunt.summary.counts.impossible, 0);
         }

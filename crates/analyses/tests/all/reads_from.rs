@@ -1,4 +1,4 @@
-//! Walks that are told what reads should see get to see all that there is, and soon.
+//! Walks with read constraints soon make reads see every write they can see.
 
 use crate::common::{Recorder, SMALL, WIDER};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use racehunter_explore::{Analysis, Budget, Campaign, Execution, Outcome, Plan, P
 use racehunter_log::EventNumber;
 use std::collections::{BTreeSet, HashMap};
 
-/// Which write each read has seen: thread and place of both; none for what was there at the beginning.
+/// Which write each read saw: thread and place of both; `None` for the initial value.
 type Sights = BTreeSet<((u32, u64), Option<(u32, u64)>)>;
 
 fn sights(executions: &[Execution]) -> Sights {
@@ -33,13 +33,14 @@ fn explore(program: &Program, portfolio: Portfolio, runs: Option<u64>) -> Vec<Ex
     let mut recorder = Recorder::new(ModelExecutor::new(program.clone()));
     let budget = Budget { runs, points: Points::All, ..Budget::default() };
     let _ = Campaign::new(portfolio, budget, &mut |_| ()).run(&mut recorder, &mut || false);
-    // Not every search asks for the accesses of its beginnings.
+    // Some searches do not log the accesses of their prefixes, so each schedule is run again with a full
+    // log.
     let mut whole = ModelExecutor::new(program.clone());
     whole.add_all_points();
     recorder.runs.into_iter().map(|(plan, _)| whole.run_one(&Plan { log_from: EventNumber::START, ..plan })).collect()
 }
 
-/// The first execution that fails.
+/// Returns the number of the first execution that fails.
 fn first_failure<A: Analysis>(mut analysis: A, program: &Program, runs: usize) -> Option<usize> {
     let mut executor = ModelExecutor::new(program.clone());
     executor.add_all_points();
@@ -52,7 +53,7 @@ fn first_failure<A: Analysis>(mut analysis: A, program: &Program, runs: usize) -
     })
 }
 
-/// Writers that set one variable and then another; a reader that must not see the first without the second.
+/// Writers set one variable and then another; a reader must not see the first without the second.
 fn reordered(writers: usize) -> Program {
     let set = vec![Op::Write(0, Value::Const(1)), Op::Write(1, Value::Const(1))];
     let look = vec![Op::Read(0, 0), Op::JumpIf(0, 0, 4), Op::Read(1, 1), Op::Assert(1, 1)];
@@ -61,7 +62,7 @@ fn reordered(writers: usize) -> Program {
     Program::fork_join(bodies, vec![])
 }
 
-/// The same, each variable with a lock of its own.
+/// The same, with a separate lock for each variable.
 fn in_two_stages(writers: usize) -> Program {
     let locked = |variable: usize, op: Op| [Op::Lock(variable), op, Op::Unlock(variable)];
     let write = |variable| locked(variable, Op::Write(variable, Value::Const(1)));
@@ -76,7 +77,7 @@ fn in_two_stages(writers: usize) -> Program {
 }
 
 #[test]
-fn few_executions_are_enough_whatever_the_number_of_threads() {
+fn few_executions_suffice_for_any_number_of_threads() {
     let programs = [reordered(2), reordered(30), in_two_stages(2), in_two_stages(4)];
     for (number, program) in programs.into_iter().enumerate() {
         for seed in 0..20 {
@@ -91,11 +92,11 @@ fn few_executions_are_enough_whatever_the_number_of_threads() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn all_that_reads_can_see_is_seen(seed: u64, wider: bool) {
+    fn every_read_sees_every_write_it_can_see(seed: u64, wider: bool) {
         let program = Program::random(seed, if wider { WIDER } else { SMALL });
         let search = ContextBound::unbounded(Strategy::MinSwitches, 1);
         let all = explore(&program, Portfolio::of(search), Some(4_000));
-        // Of what is too large the search has not seen everything.
+        // The search does not see everything in larger programs.
         prop_assume!(all.len() < 4_000);
         let all = sights(&all);
         let seen = sights(&explore(&program, Portfolio::of(ReadsFrom::new(1)), Some(300)));

@@ -1,4 +1,4 @@
-//! Leaving out schedules that show nothing new: whatever some schedule within the bound leads to is still reached.
+//! Reduction: every outcome of a schedule within the bound is still reached.
 
 use crate::common::{Hunt, SIGNALS, SMALL, TIMED, WIDER, bugs_of, config, ends_of, found, hunt, times};
 use proptest::prelude::*;
@@ -31,7 +31,7 @@ fn all_points(program: &Program) -> HashSet<u32> {
     program.access_sites().into_iter().collect()
 }
 
-/// Everything that schedules within the bound lead to was reached, by schedules that exist, none of them twice.
+/// Checks that every outcome within the bound was reached, by existing schedules, none of them run twice.
 fn check(hunt: &Hunt, all: &[Path], bound: u32, kind: BoundKind, exceeds: bool) -> Result<(), TestCaseError> {
     let run: BTreeSet<&Vec<u32>> = hunt.orders.iter().collect();
     prop_assert_eq!(run.len(), hunt.orders.len(), "a schedule was run twice");
@@ -48,7 +48,7 @@ fn check(hunt: &Hunt, all: &[Path], bound: u32, kind: BoundKind, exceeds: bool) 
         prop_assert!(run.len() <= within().count());
     }
     prop_assert!(hunt.summary.coverage.complete);
-    // "All" is claimed when nothing is left that would show anything new.
+    // "All" is claimed if everything left out is redundant.
     if hunt.summary.coverage.guarantee.starts_with("all schedules over") {
         prop_assert!(hunt.ends.is_superset(&ends_of(all.iter())));
         prop_assert!(found(&hunt.summary).is_superset(&bugs_of(all.iter())));
@@ -56,8 +56,8 @@ fn check(hunt: &Hunt, all: &[Path], bound: u32, kind: BoundKind, exceeds: bool) 
     Ok(())
 }
 
-/// A random program; in every other one a thread fails unless it reads what it expects, which ends the program while
-/// others are in the middle of something.
+/// A random program. In every other one a thread fails unless it reads an expected value, which ends the program while others are
+/// in the middle of something.
 fn program_of(seed: u64, shape: Shape) -> Program {
     let mut program = Program::random(seed, shape);
     if seed & 1 == 0 {
@@ -129,14 +129,14 @@ proptest! {
         };
         let strategy = if random { Strategy::Random } else { Strategy::MinSwitches };
         let options = options(0, BoundKind::Preemptions, strategy, reduction);
-        // Points that come late and time-outs at random make plans diverge, which is met elsewhere.
+        // Late points and random time-outs make plans diverge, which other tests cover.
         let lazy = lazy && !shape.timing;
         let executor = if lazy { ModelExecutor::lazy(program) } else { ModelExecutor::new(program) };
         let hunt = hunt(executor.states_first(states_first), Technique::Dfs, &options, everything());
         check(&hunt, &all, u32::MAX, BoundKind::Preemptions, false)?;
     }
 
-    /// With points that are found on the way; and what can be seen at these points is all there is.
+    /// With points discovered during the search; nothing else is observable at these points.
     #[test]
     fn shared_points(seed: u64, reduction in kinds(), shape in shapes(), bound in 0_u32..=3, switches: bool, random: bool) {
         let program = program_of(seed, shape);
@@ -149,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn threads_that_turn_out_to_be_blocked(seed: u64, reduction in kinds(), wide: bool, bound in 0_u32..=3) {
+    fn blocked_threads_discovered_late_hide_no_outcome(seed: u64, reduction in kinds(), wide: bool, bound in 0_u32..=3) {
         let program = program_of(seed, if wide { WIDER } else { SMALL });
         let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
             return Err(TestCaseError::reject("too many schedules"));
@@ -161,7 +161,7 @@ proptest! {
     }
 }
 
-/// A reduced search over points that are found on the way, and all schedules over the points that it has at the end.
+/// A reduced search over points discovered on the way, and all schedules over its final points.
 fn shared(program: &Program, options: &Options) -> Option<(Hunt, Vec<Path>)> {
     let budget = Budget { runs: Some(20_000), ..Budget::default() };
     let hunt = hunt(ModelExecutor::new(program.clone()), Technique::ContextBound, options, budget);
@@ -177,54 +177,54 @@ fn misses_nothing(program: &Program, bound: u32) {
     }
 }
 
-/// The second thread finds a lock taken, and so gives the first one way for nothing. Were the first one preempted after it
-/// has unlocked, to come back to it would have a price.
+/// The second thread finds a lock taken and so gives way to the first for free. If the first were preempted after its unlock,
+/// returning to it would cost something.
 #[test]
-fn a_thread_that_has_to_wait_wakes_who_could_have_spared_it_that() {
+fn blocking_on_a_lock_wakes_the_sleeping_holder() {
     let first = vec![Op::Lock(0), Op::Lock(1), Op::Unlock(1), Op::Unlock(0)];
     let second = vec![Op::TryLock(0, 2), Op::Lock(1)];
     let main = vec![Op::Create(1), Op::Create(2), Op::Join(0)];
     misses_nothing(&Program::new(vec![main, first, second]), 1);
 }
 
-/// The second thread yields to the first one, which it would not do if that slept already.
+/// The second thread yields to the first, which it would not do if that were asleep.
 #[test]
-fn a_yield_wakes_whoever_it_is_for() {
+fn a_yield_wakes_sleeping_threads() {
     let first = vec![Op::Write(0, Value::Const(1)), Op::Sleep(1), Op::Read(0, 3), Op::Assert(3, 0)];
     let second = vec![Op::Write(0, Value::Const(2)), Op::Yield, Op::Write(1, Value::Const(3))];
     let main = vec![Op::Create(1), Op::Create(2), Op::Join(1)];
     misses_nothing(&Program::new(vec![main, first, second]), 2);
 }
 
-/// A thread that has begun with what concerns nobody else is not one that has not begun.
+/// A thread that has only made unobservable steps differs from one that has not begun.
 #[test]
-fn what_a_thread_did_for_itself_belongs_to_the_past() {
+fn unobservable_steps_belong_to_the_state() {
     let main = vec![Op::Create(1), Op::Create(2), Op::TimedWait(0, 0, 5, 2)];
     let fails = vec![Op::Read(1, 3), Op::Assert(3, 1)];
     misses_nothing(&Program::new(vec![main, vec![Op::Read(0, 0)], fails]), 2);
 }
 
-/// Nor is one that has done so, and waits for ever, the same as one that has not, whatever is chosen when a thread ends.
+/// The same for a thread that made such steps and then waits for ever, whatever is chosen when a thread ends.
 #[test]
-fn the_program_may_end_before_what_a_thread_does_for_itself() {
+fn the_program_may_end_before_an_unobservable_step() {
     let main = vec![Op::Create(1), Op::Create(2), Op::Create(3), Op::Join(0)];
     let fails = vec![Op::Read(0, 0), Op::Write(0, Value::RegPlus(0, 1)), Op::Read(0, 3), Op::Assert(3, 0)];
     let waits = vec![Op::Read(1, 1), Op::SemWait(0)];
     misses_nothing(&Program::new(vec![main, fails, vec![Op::Write(0, Value::Const(1))], waits]), 0);
 }
 
-/// Nobody can come back to `main`, which has yielded, for nothing, unless another thread that it has nothing to do with ran first.
+/// `main` has yielded. Returning to it is free only if another, independent thread ran first.
 #[test]
-fn others_spare_a_thread_that_yielded_the_price() {
+fn running_others_first_makes_returning_after_a_yield_free() {
     let mut main = vec![Op::Create(1), Op::Create(2), Op::Yield, Op::Write(0, Value::Const(3))];
     main.extend([Op::Join(0), Op::Join(1), Op::Read(0, 0)]);
     let program = Program::new(vec![main, vec![Op::Write(0, Value::Const(1))], vec![Op::SemPost(0)]]);
     misses_nothing(&program, 0);
 }
 
-/// A thread that ends the program where it was tried first must not sleep there: elsewhere what it does may not end it.
+/// A thread whose operation ended the program must not sleep there: in another state the operation may not end it.
 #[test]
-fn who_ends_the_program_does_not_sleep() {
+fn a_thread_that_ended_the_program_does_not_sleep() {
     let fails = vec![Op::SemPost(0), Op::Read(0, 3), Op::Assert(3, 1)];
     let changes = vec![Op::Yield, Op::Lock(0), Op::Read(0, 0), Op::Write(0, Value::RegPlus(0, 1)), Op::Unlock(0)];
     let program = Program::fork_join(vec![fails, changes], vec![]);
@@ -236,9 +236,9 @@ fn who_ends_the_program_does_not_sleep() {
     }
 }
 
-/// Every schedule that begins like the first one is beyond the bound; what others would have done next says what to try.
+/// Every schedule with the prefix of the first one exceeds the bound; the next operations of the other threads show what to try.
 #[test]
-fn what_comes_next_counts_where_the_bound_is_exceeded() {
+fn next_operations_beyond_the_bound_extend_the_backtrack_sets() {
     let fails = vec![Op::Yield, Op::Write(0, Value::Const(3)), Op::Read(0, 3), Op::Assert(3, 1)];
     let main = vec![Op::Create(1), Op::Create(2), Op::Join(0), Op::Join(1), Op::Read(0, 0)];
     let program = Program::new(vec![main, fails, vec![Op::Yield]]);
@@ -250,9 +250,9 @@ fn what_comes_next_counts_where_the_bound_is_exceeded() {
     }
 }
 
-/// The same where a switch to such a thread, and one away from it, have no event in the log between them.
+/// The same if the log has no event between a switch to such a thread and one away from it.
 #[test]
-fn what_a_thread_does_for_itself_later_does_not_belong_to_the_past_yet() {
+fn later_unobservable_steps_do_not_belong_to_the_state() {
     let main = vec![Op::Create(1), Op::Create(2), Op::Join(1)];
     let fails = vec![Op::Yield, Op::Lock(0), Op::Lock(1), Op::Unlock(1), Op::Unlock(0), Op::Assert(3, 1)];
     let sleeps = vec![Op::Write(0, Value::Const(1)), Op::Sleep(1)];
@@ -264,7 +264,7 @@ fn what_a_thread_does_for_itself_later_does_not_belong_to_the_past_yet() {
     }
 }
 
-/// A search by `dynamic` over all points misses nothing.
+/// Checks that `dynamic` over all points misses nothing.
 fn reaches_all(program: &Program, technique: Technique, bound: u32, strategy: Strategy) {
     let all = schedules(program, &all_points(program), LIMIT).unwrap();
     let options = options(bound, BoundKind::Preemptions, strategy, Reduction::Dynamic);
@@ -275,9 +275,9 @@ fn reaches_all(program: &Program, technique: Technique, bound: u32, strategy: St
     }
 }
 
-/// With a bound of one switch only one of the two threads comes to run: which one matters, whether they conflict or not.
+/// With a bound of one switch only one of the two threads runs: which one matters, whether or not they conflict.
 #[test]
-fn a_turn_takes_that_of_another_thread_away() {
+fn a_turn_uses_up_the_turn_of_another_thread() {
     let main = vec![Op::Create(1), Op::Create(2), Op::SemWait(0)];
     let fails = vec![Op::Lock(1), Op::Unlock(1), Op::Read(1, 3), Op::Assert(3, 1)];
     let program = Program::new(vec![main, fails, vec![Op::AtomicWrite(1, Value::Const(1))]]);
@@ -289,10 +289,10 @@ fn a_turn_takes_that_of_another_thread_away() {
     }
 }
 
-/// `main` is wanted while the third thread has the second lock, and sleeps there: it would take the first one. But the
-/// second thread is to take that before it.
+/// The backtrack set contains `main` while the third thread holds the second lock, but `main` sleeps there: it would take the
+/// first lock. The second thread must take that lock before it.
 #[test]
-fn who_is_wanted_may_sleep_until_others_went_first() {
+fn a_sleeping_thread_of_a_backtrack_set_is_replaced_by_all_threads() {
     let mut main = vec![Op::Create(1), Op::Create(2), Op::Lock(0), Op::Lock(1), Op::Unlock(1), Op::Unlock(0)];
     main.extend([Op::Join(0), Op::Join(1), Op::Read(0, 0)]);
     let waits = vec![Op::Lock(0), Op::AtomicRead(1, 3), Op::JumpIf(3, 1, 4), Op::Wait(0, 0), Op::Unlock(0)];
@@ -302,9 +302,9 @@ fn who_is_wanted_may_sleep_until_others_went_first() {
     reaches_all(&program, Technique::ContextBound, 2, Strategy::MinSwitches);
 }
 
-/// The same without a bound: the second thread is to read what `main` has added.
+/// The same without a bound: the second thread must read the sum that `main` wrote.
 #[test]
-fn who_is_wanted_may_sleep_without_a_bound() {
+fn a_sleeping_thread_of_a_backtrack_set_is_replaced_without_a_bound() {
     let mut main = vec![Op::Create(1), Op::Create(2), Op::AtomicAdd(1, 1, 1), Op::Join(0), Op::Join(1)];
     main.extend([Op::Read(0, 0), Op::Assert(0, 1)]);
     let fails = vec![Op::Read(1, 1), Op::Read(0, 3), Op::Assert(3, 1)];
@@ -313,9 +313,9 @@ fn who_is_wanted_may_sleep_without_a_bound() {
     reaches_all(&program, Technique::Dfs, u32::MAX, Strategy::Random);
 }
 
-/// The third thread goes on by a time-out after the second one has written, and before that one wakes it.
+/// The third thread continues by a time-out after the second has written, and before the second wakes it.
 #[test]
-fn who_wakes_a_thread_comes_after_its_time_out() {
+fn a_time_out_before_the_wake_up_is_tried() {
     let main = vec![Op::Create(1), Op::Create(2), Op::Join(0), Op::Join(1), Op::Read(0, 0)];
     let wakes = vec![Op::AtomicWrite(1, Value::Const(1)), Op::Signal(0), Op::Read(0, 3), Op::Assert(3, 1)];
     let mut waits = vec![Op::Lock(0), Op::TimedWait(0, 0, 5, 2), Op::Unlock(0), Op::Lock(1), Op::AtomicRead(1, 3)];
@@ -324,10 +324,10 @@ fn who_wakes_a_thread_comes_after_its_time_out() {
     reaches_all(&program, Technique::ContextBound, 1, Strategy::Random);
 }
 
-/// The first thread waits, the second one lets it go on and takes that back, and `main` ends the program without waiting for the first:
-/// it still waits then, but could have gone on.
+/// The first thread waits; the second enables it and takes that back; `main` ends the program without joining the first. The
+/// first still waits at the end, but could have continued.
 #[test]
-fn who_waits_at_the_end_could_have_gone_on_before() {
+fn a_thread_waiting_at_the_end_could_have_continued_earlier() {
     let main = |joined| vec![Op::Create(1), Op::Create(2), Op::Join(joined)];
     let waits = vec![Op::SemWait(0), Op::Read(0, 3), Op::Assert(3, 1)];
     let takes_back = vec![Op::SemPost(0), Op::SemWait(0)];
@@ -336,11 +336,11 @@ fn who_waits_at_the_end_could_have_gone_on_before() {
         reaches_all(&program, Technique::ContextBound, bound, Strategy::MinSwitches);
     }
     reaches_all(&program, Technique::Dfs, u32::MAX, Strategy::MinSwitches);
-    // The same, and in the end there is something for the first thread: had it taken what came first, the second one would wait.
+    // The same, and at the end the first thread could continue: had it done so earlier, the second would wait.
     let gives = vec![Op::SemPost(0), Op::SemWait(0), Op::SemPost(0)];
     let program = Program::fork_join(vec![vec![Op::SemWait(0)], gives], vec![]);
     reaches_all(&program, Technique::Dfs, u32::MAX, Strategy::MinSwitches);
-    // The same with a mutex that `main` has, gives up, and takes again.
+    // The same with a mutex that `main` holds, releases, and takes again.
     let main = vec![Op::Lock(0), Op::Create(1), Op::Unlock(0), Op::Lock(0)];
     let waits = vec![Op::Lock(0), Op::Read(0, 3), Op::Assert(3, 1)];
     let program = Program::new(vec![main, waits]);
@@ -350,15 +350,15 @@ fn who_waits_at_the_end_could_have_gone_on_before() {
     reaches_all(&program, Technique::Dfs, u32::MAX, Strategy::MinSwitches);
 }
 
-/// Options of a search with at most two preemptions.
+/// The options of a search with this bound.
 fn bounded(bound: u32, strategy: Strategy, reduction: Option<Reduction>) -> Options {
     Options { reduction, ..options(bound, BoundKind::Preemptions, strategy, Reduction::Caching) }
 }
 
-/// Without reduction, and with each kind of it.
+/// No reduction, and each kind.
 const ALL: [Option<Reduction>; 3] = [None, Some(Reduction::Caching), Some(Reduction::Dynamic)];
 
-/// Executions of a search over these threads.
+/// Returns the number of executions of a search over these threads.
 fn executions(technique: Technique, bodies: Vec<Vec<Op>>) -> [u64; 3] {
     ALL.map(|reduction| {
         let options = bounded(2, Strategy::MinSwitches, reduction);
@@ -367,9 +367,9 @@ fn executions(technique: Technique, bodies: Vec<Vec<Op>>) -> [u64; 3] {
     })
 }
 
-/// Threads that have nothing to do with each other.
+/// Independent threads.
 #[test]
-fn what_has_nothing_to_do_with_each_other_is_not_interleaved() {
+fn independent_threads_are_not_interleaved() {
     let thread = |variable: usize| vec![Op::AtomicAdd(variable, 1, 0); 3];
     let [all, caching, dynamic] = executions(Technique::ContextBound, vec![thread(0), thread(1), thread(2)]);
     println!("{caching} and {dynamic} of {all}");
@@ -378,16 +378,16 @@ fn what_has_nothing_to_do_with_each_other_is_not_interleaved() {
 }
 
 #[test]
-fn what_conflicts_is_interleaved() {
+fn conflicting_threads_are_interleaved() {
     let thread = vec![Op::Read(0, 0), Op::Write(0, Value::RegPlus(0, 1))];
     let [all, caching, dynamic] = executions(Technique::ContextBound, vec![thread.clone(), thread]);
     println!("{caching} and {dynamic} of {all}");
     assert!(caching < all && dynamic < all, "{caching} and {dynamic} of {all}");
 }
 
-/// Random programs have little that does not conflict; even so most schedules need not be run.
+/// Random programs have few independent operations; even so most schedules need not be run.
 #[test]
-fn fewer_schedules_over_many_programs() {
+fn reduction_saves_most_schedules_of_random_programs() {
     for (technique, part) in [(Technique::ContextBound, 2), (Technique::Dfs, 4)] {
         let mut sums = [0; 3];
         for seed in 0..80 * times() {
@@ -408,7 +408,7 @@ fn fewer_schedules_over_many_programs() {
     }
 }
 
-/// A thread that spins has to give way, and then it matters how long it was running: nothing is left out.
+/// When a spinning thread has to give way, the state depends on how long it was running: nothing is left out.
 #[test]
 fn a_thread_that_must_give_way_ends_the_reduction() {
     let add = || vec![Op::AtomicAdd(0, 1, 1), Op::AtomicAdd(1, 1, 1), Op::AtomicAdd(0, 1, 1), Op::AtomicAdd(1, 1, 1)];
@@ -425,7 +425,7 @@ fn a_thread_that_must_give_way_ends_the_reduction() {
     }
 }
 
-/// A program that has told the detector something.
+/// An executor whose program contains annotations for the detector.
 struct Annotated(ModelExecutor);
 
 impl Executor for Annotated {
@@ -442,7 +442,7 @@ impl Executor for Annotated {
     }
 }
 
-/// Then threads do more to each other than what events say, and nothing is left out.
+/// Annotations mean dependences that events do not show, so nothing is left out.
 #[test]
 fn annotations_end_the_reduction() {
     let thread = |variable: usize| vec![Op::AtomicAdd(variable, 1, 0); 3];
@@ -458,7 +458,7 @@ fn annotations_end_the_reduction() {
         for reduced in [caching, dynamic] {
             assert!(reduced.coverage.complete && all.coverage.complete);
             assert_eq!(reduced.coverage.guarantee, all.coverage.guarantee);
-            // What came before the annotation was seen is run again.
+            // What ran before the first annotation was seen is run again.
             assert!(reduced.counts.executions > all.counts.executions, "{technique:?}");
             assert_eq!(reduced.coverage.left_out, 0);
         }

@@ -1,4 +1,4 @@
-//! Walks that care for few variables only make the schedules that they would make if they cared for everything.
+//! Walks that observe few variables make the same schedules as walks that observe everything.
 
 use crate::common::config;
 use crate::common::figures::figures;
@@ -9,7 +9,7 @@ use racehunter_explore::model::{ModelExecutor, Op, Program, Shape};
 use racehunter_explore::{Analysis, Execution, Observe, Outcome, Plan, Style, Tail, Tracked};
 use racehunter_log::Address;
 
-/// The variables of an execution, each with the sites of its plain accesses.
+/// Returns the variables of an execution, each with the sites of its plain accesses.
 fn variables(execution: &Execution) -> Vec<(Tracked, Vec<u32>)> {
     let mut found: Vec<(Tracked, Vec<u32>)> = Vec::new();
     for record in execution.records.iter().filter(|record| record.kind.is_access()) {
@@ -28,9 +28,9 @@ fn variables(execution: &Execution) -> Vec<(Tracked, Vec<u32>)> {
 proptest! {
     #![proptest_config(config(500))]
 
-    /// Priorities are strict, so nothing but what the points of a selective plan do can change who goes on.
+    /// Priorities are strict, so only the points of a selective plan can change which thread continues.
     #[test]
-    fn the_schedule_is_the_one_of_a_walk_that_sees_everything(
+    fn a_selective_walk_makes_the_schedule_of_a_full_walk(
         seed: u64, walk: u64, depth in 1_u32..=4, which: u64, fair in 1_u64..40,
     ) {
         let program = Program::random(seed, Shape { threads: 4, statements: 6, timing: false, signals: false });
@@ -40,7 +40,7 @@ proptest! {
         prop_assume!(!known.is_empty());
         let (variable, _) = &known[which as usize % known.len()];
         let tail = Tail::Walk { style: Style::PctVariables { depth, length: 8 }, seed: walk };
-        // The end of a turn comes at any event, whether it is a point or not.
+        // A turn can end at any event, whether or not it is a point.
         let whole = Plan { tail, track: vec![*variable], fair_limit: Some(fair), ..whole };
         let select = Some(program.access_sites().into_iter().collect());
         let selective = Plan { observe: Observe::Points, select, ..whole.clone() };
@@ -48,7 +48,8 @@ proptest! {
         prop_assert_eq!(selected.switches(), seen.switches());
         prop_assert_eq!((&selected.outcome, selected.events), (&seen.outcome, seen.events));
 
-        // What it logs is about its variable, and about synchronisation; and it means the same to a plan that detects.
+        // The plan logs only its variable and synchronisation; the schedule means the same to a plan that detects
+        // races.
         let other = |kind: Kind| kind.is_access() && !kind.is_atomic();
         prop_assert!(selected.records.iter().all(|r| !other(r.kind) || Tracked::At(Address(r.object)) == *variable));
         let repeated = executor.run_one(&Plan { fair_limit: Some(fair), ..Plan::replay(selected.switches()) });
@@ -56,7 +57,7 @@ proptest! {
     }
 }
 
-/// Walks of an analysis: how many fail, and how many of them care for everything.
+/// Returns how many walks of an analysis fail, and how many of them observe everything.
 fn made(mut analysis: Walks, program: &Program, walks: u64) -> (Walks, u64, u64) {
     let mut executor = ModelExecutor::new(program.clone());
     executor.add_all_points();
@@ -74,7 +75,7 @@ fn made(mut analysis: Walks, program: &Program, walks: u64) -> (Walks, u64, u64)
     (analysis, hits, whole)
 }
 
-/// With accesses that are not atomic, and so are points only where the plan says so.
+/// Makes accesses plain, so that they are points only where the plan says so.
 fn plain(mut program: Program) -> Program {
     for op in program.bodies.iter_mut().flatten() {
         match *op {
@@ -114,9 +115,9 @@ fn only_walks_about_variables_are_selective() {
     assert!((2..=3).contains(&made(Walks::pct_variables(2, 1, 1).selective(true), &program, 64).2));
 }
 
-/// Places that may access a variable, as a static analysis says, are observed like those that were seen to.
+/// Sites that may access a variable according to a static analysis are observed like those seen to access it.
 #[test]
-fn places_that_may_access_a_variable_are_observed_too() {
+fn sites_that_may_alias_a_variable_are_observed_too() {
     use racehunter_analyses::Aliases;
     use racehunter_explore::model::Value;
     use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,5 @@
-//! Thread bounding against algorithm 1 of the paper as it is written down there, one execution for every order and every
-//! choice of preemptions.
+//! Thread bounding against algorithm 1 exactly as the paper states it: one execution for every order and every choice of
+//! preemptions.
 
 use crate::common::figures::figures;
 use crate::common::{Recorder, SIGNALS, SMALL, TIMED, WIDER, config, found, hunt, hunt_with};
@@ -13,7 +13,7 @@ use racehunter_explore::{
 use racehunter_log::{EventNumber, History, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where an execution stands before it is continued by priorities.
+/// The state of an execution before priorities continue it.
 #[derive(Clone, Default)]
 struct Item {
     switches: Vec<Switch>,
@@ -70,7 +70,7 @@ fn budget() -> Budget {
     Budget { points: Points::All, ..Budget::default() }
 }
 
-/// What the executions of algorithm 1 are, all orders together.
+/// The executions of algorithm 1 for all orders together.
 #[derive(Clone, Default)]
 struct Expected {
     orders: BTreeSet<Vec<u32>>,
@@ -101,7 +101,7 @@ fn check(program: Program, lazy: bool, bound: u32, variables: u32) -> Result<(),
     };
     let hunt = hunt_with(make(&program, lazy), Portfolio::of(analysis().without_pruning()), budget());
     prop_assert!(hunt.summary.coverage.complete, "{}", hunt.summary.coverage.guarantee);
-    // The last body is the handler's, which is not a thread.
+    // The last body is the handler, which is not a thread.
     let threads = program.bodies.len() as u32 - u32::from(program.handler.is_some());
     let orders = orders_needed(threads + bound, 2 + bound, options.confidence);
     let claimed = &hunt.summary.coverage.guarantee;
@@ -125,15 +125,16 @@ fn check(program: Program, lazy: bool, bound: u32, variables: u32) -> Result<(),
         }
         expected
     };
-    // A preemption is one where somebody else can run. Who does not know better may take a thread for able to, and
-    // preempt another in its favour; how often depends on what has been tried before, and none of that is promised.
+    // A switch is a preemption only if another thread can run. An executor that does not know better may take a blocked
+    // thread for runnable and preempt another in its favour. How often depends on earlier attempts, and none of that is
+    // promised.
     let least = expect(false);
     let most = if lazy { expect(true) } else { least.clone() };
     prop_assert!(least.is_within(&most));
     let run: BTreeSet<Vec<u32>> = hunt.orders.iter().cloned().collect();
     prop_assert!(run.is_superset(&least.orders), "missed {:?}", least.orders.difference(&run).next());
     prop_assert!(run.is_subset(&most.orders), "beyond {:?}", run.difference(&most.orders).next());
-    // Who turns out to be blocked, and an order that has to be extended, cost executions.
+    // Threads that turn out to be blocked, and orders that have to be extended, cost executions.
     prop_assert!(lazy || !all_threads_at_once || run.len() == hunt.orders.len(), "a schedule was run twice");
 
     // In small portions: the same schedules, and the same claim.
@@ -146,13 +147,13 @@ fn check(program: Program, lazy: bool, bound: u32, variables: u32) -> Result<(),
     prop_assert!(lazy || run_in_portions == run, "missed {:?}", run.difference(&run_in_portions).next());
     prop_assert!(run_in_portions.is_superset(&least.orders) && run_in_portions.is_subset(&most.orders));
 
-    // With pruning: no schedule that is not among them, the same bugs, and for each schedule one that differs from it only
-    // in the order of independent events.
+    // With pruning: only schedules from this set, the same bugs, and for each schedule one that differs only in the order
+    // of independent events.
     let mut recorder = Recorder::new(make(&program, lazy));
     let mut progress = |_: Progress| {};
     let portfolio = Portfolio::of(analysis());
     let summary = Campaign::new(portfolio, budget(), &mut progress).run(&mut recorder, &mut || false);
-    // What was pruned before a handler was seen to run is not claimed.
+    // What was pruned before the first handler ran is not claimed.
     prop_assert!(summary.coverage.complete || program.handler.is_some());
     if !summary.coverage.complete {
         return Ok(());
@@ -174,7 +175,8 @@ fn check(program: Program, lazy: bool, bound: u32, variables: u32) -> Result<(),
 proptest! {
     #![proptest_config(config(40))]
 
-    /// The parts together run what the whole runs. What no preemption tells apart is run by all of them, the rest by one.
+    /// The parts together run what the whole runs. All parts run the schedules without a preemption; exactly one part runs
+    /// each of the others.
     #[test]
     fn parts_cover_the_whole(seed: u64, shape in 0_usize..3, of in 2_u32..=4, bound in 0_u32..=2, prunes: bool) {
         let program = Program::random(seed, [SMALL, WIDER, SIGNALS][shape]);
@@ -207,12 +209,12 @@ proptest! {
             runs.iter().for_each(|execution| *orders.entry(order(execution)).or_default() += 1);
             classes.extend(runs.iter().map(class));
             common.insert(part.counts.common);
-            // With fewer candidates around, who is the first to begin like this can be another one.
+            // With fewer candidates, a different one may be the first to reach a state.
             prop_assert!(prunes || part.counts.executions <= whole.counts.executions);
         }
         prop_assert_eq!(bugs, found(&whole));
         prop_assert_eq!(classes, runs.iter().map(class).collect::<BTreeSet<u64>>());
-        prop_assert_eq!(common.len(), 1, "what is common is the same for all");
+        prop_assert_eq!(common.len(), 1, "the parts disagree about their common schedules");
         if !prunes {
             prop_assert_eq!(orders.keys().cloned().collect::<BTreeSet<_>>(), runs.iter().map(order).collect());
         }
@@ -226,12 +228,12 @@ proptest! {
     }
 
     #[test]
-    fn threads_that_turn_out_to_be_blocked(seed: u64, bound in 0_u32..=2, variables in 0_u32..=2) {
+    fn blocked_threads_discovered_late_cost_no_schedule(seed: u64, bound in 0_u32..=2, variables in 0_u32..=2) {
         check(Program::random(seed, SMALL), true, bound, variables)?;
     }
 }
 
-/// All orders of so many things.
+/// All permutations of `count` items.
 fn permutations(count: usize) -> Vec<Vec<usize>> {
     if count == 0 {
         return vec![Vec::new()];
@@ -247,13 +249,13 @@ fn permutations(count: usize) -> Vec<Vec<usize>> {
     (0..count).flat_map(insert).collect()
 }
 
-/// The figures as they are drawn: without a main thread, which would be one more to come in a certain order.
+/// The figures as drawn: without a main thread, which would be one more thread to order.
 fn bare(program: &Program) -> Program {
     Program::bare(program.bodies[1..].to_vec())
 }
 
-/// What the bug of a figure needs is what the paper says, by its own definition: with so many preemptions at so many
-/// variables, a certain order of the parts of `t` threads is enough, whatever the order of the others is.
+/// The bug of a figure needs what the paper says, by the paper's own definition: with the stated preemptions and
+/// variables, a certain order of the items of `t` threads is enough, whatever the order of the others.
 #[test]
 fn the_figures_need_the_threads_that_the_paper_says() {
     for figure in figures() {
@@ -268,7 +270,7 @@ fn the_figures_need_the_threads_that_the_paper_says() {
             let _ = last.before(EventNumber::NEVER, ThreadId::MAIN);
             (0..count as u32).map(|thread| last.path(ThreadId(thread)).0).collect()
         };
-        // Every order of threads and parts, the highest first, and whether it shows the bug.
+        // Every order of threads and items, the highest first, and whether it shows the bug.
         let mut fails: BTreeMap<Vec<usize>, bool> = BTreeMap::new();
         let wanted = permutations(count + changes).len();
         for seed in 0.. {
@@ -304,14 +306,14 @@ fn the_figures_need_the_threads_that_the_paper_says() {
     }
 }
 
-/// However many orders there are, and however long an execution is, the campaign is asked soon whether to stop.
+/// However many orders there are, and however long an execution is, the campaign soon checks whether to stop.
 #[test]
-fn there_is_time_to_stop() {
+fn a_search_with_many_orders_stops_soon() {
     use racehunter_explore::model::{Op, Value};
     let own = |variable: usize| vec![Op::Write(variable % 3, Value::Const(1)); 10];
     let program = Program::bare((0..11).map(own).collect());
     let bounds = Bounds { variables: 2, threads: 9, preemptions: 2, iterations: None };
-    // A thousand million orders.
+    // About 10^9 orders.
     let analysis = ThreadBound::new(bounds, 0.99, Strategy::MinSwitches, 1);
     let (mut asked, mut progress) = (0, |_: Progress| {});
     let mut should_stop = || {
@@ -324,9 +326,9 @@ fn there_is_time_to_stop() {
     assert!(summary.counts.executions < 10);
 }
 
-/// Threads that mind their own business: all their orders are one.
+/// Independent threads: all their orders are equivalent.
 #[test]
-fn pruning_spares_executions() {
+fn pruning_saves_executions() {
     use racehunter_explore::model::{Op, Value};
     let own = |variable| vec![Op::Write(variable, Value::Const(1)); 3];
     let program = Program::bare(vec![own(0), own(1), own(2)]);
@@ -357,7 +359,7 @@ fn the_figures_are_found_within_what_the_paper_says() {
     }
 }
 
-/// How often so many random orders have every order of any `few` among `all`.
+/// Returns in how many trials `orders` random orders contain every order of any `few` among `all`.
 fn covered(all: usize, few: usize, orders: u64, trials: u64) -> u64 {
     let arrangements: usize = (0..few).map(|i| all - i).product();
     let covers = |trial: u64| {
@@ -377,7 +379,7 @@ fn covered(all: usize, few: usize, orders: u64, trials: u64) -> u64 {
 }
 
 #[test]
-fn so_many_orders_are_enough_as_often_as_promised() {
+fn the_computed_number_of_orders_suffices_as_often_as_promised() {
     const TRIALS: u64 = 300;
     for (all, few, confidence) in [(4, 2, 0.9), (6, 3, 0.9), (7, 2, 0.5), (5, 4, 0.5)] {
         let orders = orders_needed(all, few, confidence);
@@ -385,11 +387,11 @@ fn so_many_orders_are_enough_as_often_as_promised() {
         let expected = TRIALS as f64 * confidence;
         let least = expected - 4.0 * (expected * (1.0 - confidence)).sqrt();
         assert!(hits as f64 >= least, "{few} of {all}: {hits} of {TRIALS} with {orders} orders");
-        // A third of them is not.
+        // A third of them is not enough.
         let few_hits = covered(all as usize, few as usize, orders / 3, TRIALS);
         assert!(few_hits < hits / 2, "{few} of {all}: {few_hits} of {TRIALS} with {} orders", orders / 3);
     }
-    // Far fewer than there are orders, and they grow with the logarithm of the threads.
+    // Far fewer than all orders; the number grows with the logarithm of the threads.
     assert!(orders_needed(600, 3, 0.99) < 200);
     assert_eq!(orders_needed(5, 1, 0.99), 1);
 }

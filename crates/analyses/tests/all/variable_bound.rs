@@ -1,5 +1,5 @@
-//! Variable bounding against brute force: every schedule within the bounds once, nothing twice, nothing beyond them, and
-//! in the order of their rank. With reduction, what they lead to; in parts, all of it by one part each.
+//! Variable bounding against brute force: every schedule within the bounds once, none beyond them, and in the order of
+//! their ranks. With reduction, the same outcomes; when divided, each schedule in one part.
 
 use crate::common::figures::figures;
 use crate::common::{Recorder, SIGNALS, SMALL, TIMED, WIDER, bugs_of, config, ends_of, found, hunt};
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 const LIMIT: usize = 400;
 
-/// Where variables 0 and 1 of a program are.
+/// The addresses of variables 0 and 1 of a program.
 const ARRAY: std::ops::Range<u64> = 0x10_0000..0x10_0010;
 
 fn all_points(program: &Program) -> HashSet<u32> {
@@ -66,7 +66,7 @@ fn shapes() -> BoxedStrategy<Shape> {
     prop_oneof![Just(SMALL), Just(TIMED), Just(WIDER), Just(SIGNALS)].boxed()
 }
 
-/// The variables of a program are blocks of the heap that one loop has allocated, one in each iteration.
+/// An executor that presents the variables of a program as heap blocks, allocated one per iteration of a loop.
 struct OnHeap {
     inner: ModelExecutor,
     runs: Vec<Execution>,
@@ -76,7 +76,7 @@ impl Executor for OnHeap {
     fn run(&mut self, plans: &[Plan]) -> Result<Vec<Execution>, ExecutorError> {
         let mut executions = self.inner.run(plans)?;
         for (execution, plan) in executions.iter_mut().zip(plans) {
-            assert!(plan.allocations, "how else should a variable of the heap have a name?");
+            assert!(plan.allocations, "heap blocks are named by their allocations");
             let block = |number: u64| Record {
                 kind: Kind::Allocated,
                 object: ARRAY.start + 8 * number,
@@ -95,7 +95,7 @@ impl Executor for OnHeap {
     }
 }
 
-/// The last iteration, from 1, whose block a schedule of such a program preempts at.
+/// Returns the last iteration, from 1, whose block a schedule of such a program preempts at.
 fn iterations(path: &Path) -> u32 {
     let iteration = |variable: Variable| match variable {
         Variable::Fixed(address) if (ARRAY.start..ARRAY.start + 32).contains(&address.0) => {
@@ -109,7 +109,7 @@ fn iterations(path: &Path) -> u32 {
 proptest! {
     #![proptest_config(config(100))]
 
-    /// Section 2.4: within variables and threads, schedules come in the order of loop iterations.
+    /// Section 2.4: within variables and threads, schedules are ordered by loop iterations.
     #[test]
     fn iterations_of_a_loop_are_a_rank(
         seed: u64, shape in shapes(), variables in 1_u32..=2, limit in 0_u32..=2, runs in 1_u64..80,
@@ -154,7 +154,7 @@ proptest! {
         let is_cut = all.iter().any(|path| within(path, (2, variables, 3)) && !is_within(&path));
         let says = summary.coverage.guarantee.contains("iteration");
         prop_assert_eq!(is_cut, says, "{}", summary.coverage.guarantee);
-        // A hunt that is cut short claims nothing that it has not run.
+        // A hunt that is cut short claims only what it has run.
         let (summary, orders, ..) = hunt(Some(runs));
         let claim = summary.coverage.guarantee;
         let Some(claim) = claim.strip_prefix("all schedules") else { return Ok(()) };
@@ -177,7 +177,7 @@ proptest! {
         prop_assert!(missed.is_none(), "{claim}: {missed:?}");
     }
 
-    /// Happens-before pruning: whatever schedules within the bounds lead to is reached by fewer of them.
+    /// Happens-before pruning: fewer schedules reach every outcome within the bounds.
     #[test]
     fn pruning_misses_nothing(
         seed: u64, shape in shapes(), bound in 0_u32..=3, variables in 0_u32..=2, threads in 2_u32..=4,
@@ -187,7 +187,7 @@ proptest! {
         let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
             return Err(TestCaseError::reject("too many schedules"));
         };
-        // Only one kind is known here, whichever is asked for.
+        // This analysis has one kind of reduction, whichever is requested.
         let reduction = Some(if dynamic { Reduction::Dynamic } else { Reduction::Caching });
         let strategy = if random { Strategy::Random } else { Strategy::MinSwitches };
         let options = Options { reduction, strategy, seed, ..options(bound, variables, threads) };
@@ -207,7 +207,8 @@ proptest! {
         }
     }
 
-    /// Executions that can preempt no more skip all accesses: the search is the same, and its bugs but for data races.
+    /// Executions without preemptions left skip all accesses: the search is the same, and so are its bugs except data
+    /// races.
     #[test]
     fn selective_executions_leave_nothing_out(
         seed: u64, shape in shapes(), bound in 1_u32..=3, variables in 0_u32..=2, (random, lazy) in any::<(bool, bool)>(),
@@ -221,14 +222,14 @@ proptest! {
         let run = |selective: bool| {
             let options = Options { selective, strategy, seed, ..options(bound, variables, 3) };
             let mut executor = if lazy { ModelExecutor::lazy(program.clone()) } else { ModelExecutor::new(program.clone()) };
-            // All accesses are points, and yet not every plan is made to observe all of them.
+            // All accesses are points, yet not every plan observes all of them.
             executor.add_all_points();
             let mut recorder = Recorder::new(executor);
             let budget = Budget { part: Part::new(of, of).unwrap(), points: Points::Shared, ..budget() };
             let summary =
                 Campaign::new(Technique::VariableBound.portfolio(&options), budget, &mut |_| ()).run(&mut recorder, &mut || false);
             recorder.runs.retain(|(plan, _)| plan.observe == Observe::Points);
-            // A thread that was chosen and turned out to be blocked is no schedule.
+            // An execution whose chosen thread turned out to be blocked is not a schedule.
             let is_one = |execution: &Execution| !matches!(execution.outcome, Outcome::Diverged(_));
             let skips = |(plan, execution): &&(Plan, Execution)| plan.select.is_some() && is_one(execution);
             let skipped = recorder.runs.iter().filter(skips).count();
@@ -247,7 +248,7 @@ proptest! {
         prop_assert_eq!(says, skipped > 0 && selective.coverage.complete, "{}", selective.coverage.guarantee);
     }
 
-    /// A strategy says what is run first, and nothing else.
+    /// The strategy determines only the order of the search.
     #[test]
     fn a_strategy_leaves_nothing_out(
         seed: u64, shape in shapes(), fair in 0_u64..4, bound in 0_u32..=2, variables in 0_u32..=2,
@@ -268,7 +269,7 @@ proptest! {
         prop_assert!(hunt.summary.coverage.complete, "{}", hunt.summary.coverage.guarantee);
     }
 
-    /// Each schedule that has a preemption is run by one part, and the parts together claim what the whole does.
+    /// Each schedule with a preemption is run by one part, and the parts together claim what the whole does.
     #[test]
     fn parts_cover_the_whole(
         seed: u64, shape in shapes(), of in 2_u32..=4, bound in 0_u32..=3, variables in 0_u32..=2, reduces: bool,
@@ -335,9 +336,9 @@ proptest! {
         prop_assert_eq!(run, expected);
     }
 
-    /// The real runtime does not always know who is blocked; that costs executions, but no schedule.
+    /// The real runtime does not always know which threads are blocked. That costs executions, but misses no schedule.
     #[test]
-    fn threads_that_turn_out_to_be_blocked(seed: u64, wide: bool, bound in 0_u32..=3, variables in 0_u32..=2) {
+    fn blocked_threads_discovered_late_cost_no_schedule(seed: u64, wide: bool, bound in 0_u32..=3, variables in 0_u32..=2) {
         let program = Program::random(seed, if wide { WIDER } else { SMALL });
         let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
             return Err(TestCaseError::reject("too many schedules"));
@@ -345,7 +346,7 @@ proptest! {
         check(ModelExecutor::lazy(program), &all, (bound, variables, 3), false)?;
     }
 
-    /// Whatever a hunt that is cut short claims is true.
+    /// Every claim of a hunt that is cut short is true.
     #[test]
     fn a_claim_on_the_way_is_true(seed: u64, shape in shapes(), runs in 1_u64..60) {
         let program = Program::random(seed, shape);
@@ -375,9 +376,9 @@ proptest! {
     }
 }
 
-/// Two threads that do nothing to each other: one schedule of each set of preempted variables and threads is enough.
+/// Two independent threads: one schedule for each set of preempted variables and threads is enough.
 #[test]
-fn pruning_pays_where_threads_are_independent() {
+fn pruning_saves_executions_of_independent_threads() {
     let adds = |variable| vec![Op::AtomicAdd(variable, 1, 0); 3];
     let program = Program::fork_join(vec![adds(0), adds(1), adds(2)], Vec::new());
     let executions = |reduction| {
@@ -390,9 +391,9 @@ fn pruning_pays_where_threads_are_independent() {
     assert!(pruned * 2 < all, "{pruned} of {all}");
 }
 
-/// A thread that sleeps while it is alone is chosen again, which a plan has to say.
+/// A thread that sleeps while it is alone is chosen again, and the plan must say so.
 #[test]
-fn who_sleeps_alone_goes_on() {
+fn a_thread_that_sleeps_alone_continues() {
     use racehunter_explore::model::Op;
     let main =
         vec![Op::Sleep(1), Op::Create(1), Op::AtomicAdd(0, 1, 0), Op::Sleep(1), Op::AtomicAdd(0, 1, 0), Op::Join(0)];
@@ -406,10 +407,10 @@ fn who_sleeps_alone_goes_on() {
     }
 }
 
-/// What a schedule of this program has to have to show the bug, by this search's way of counting threads.
+/// Converts what a bug needs to this search's way of counting threads.
 fn counted((preemptions, variables, threads): (u32, u32, u32), number: u32) -> (u32, u32, u32) {
     match (preemptions, number) {
-        // Who comes next when a thread ends is open anyway; so is the third thread of figure 9.
+        // Which thread comes next when one ends is open anyway; so is the third thread of figure 9.
         (0, _) => (0, 0, 0),
         (_, 9) => (preemptions, variables, 2),
         _ => (preemptions, variables, threads),
@@ -423,7 +424,7 @@ fn the_figures_need_what_the_paper_says() {
         let all = schedules(&figure.program, &points, 100_000).expect("small");
         let fails = |bugs: &BTreeSet<Bug>| bugs.iter().any(|bug| matches!(bug, Bug::Assertion(..)));
         let needs = counted(figure.needs, figure.number);
-        // With more preemptions than it needs, figure 10 gets along with two threads.
+        // With more preemptions than necessary, figure 10 needs only two threads.
         let least = |of: fn(&Path) -> u32| {
             let failing = all.iter().filter(|path| fails(&path.bugs.iter().cloned().collect()));
             failing.filter(|path| path.preemptions <= needs.0).map(of).min().expect("it can fail")
@@ -446,12 +447,12 @@ fn the_figures_need_what_the_paper_says() {
     }
 }
 
-/// Between two readings of an array somebody is preempted who writes both of its elements: at each of them once.
+/// Between two reads of an array, a thread that writes both elements is preempted, once at each.
 #[test]
 fn a_bug_of_two_elements_is_one_of_the_array() {
     let writes = vec![Op::AtomicWrite(0, Value::Const(1)), Op::AtomicWrite(1, Value::Const(1)), Op::AtomicAdd(2, 1, 1)];
     let mut reads = vec![Op::AtomicRead(0, 0), Op::AtomicRead(1, 1), Op::AtomicRead(2, 2)];
-    // Fails when the first element is new, the second one old, and the end is not reached once both are new.
+    // Fails if the first element is new, the second old, and the second is new when read again.
     reads.extend([Op::JumpIf(0, 0, 8), Op::JumpIf(1, 1, 8), Op::AtomicRead(1, 1), Op::JumpIf(1, 0, 8), Op::Crash(6)]);
     let program = Program::bare(vec![writes, reads]);
     let finds = |technique: Technique, objects: Option<Objects>, variables: u32| {

@@ -1,4 +1,5 @@
-//! Loops that wait for another thread, and threads that had to give way: both order the search, and leave nothing out.
+//! Loops that wait for another thread, and threads that had to give way: both change the search order, and leave
+//! nothing out.
 
 use crate::common::{Hunt, SMALL, WIDER, config, hunt};
 use proptest::prelude::*;
@@ -29,7 +30,7 @@ fn all_points(program: &Program) -> HashSet<u32> {
     program.access_sites().into_iter().collect()
 }
 
-/// Nothing that a schedule within the bound leads to is missing, and there is nothing that no schedule leads to.
+/// Checks that the search reached exactly the outcomes of the schedules within the bound.
 fn compare(hunt: &Hunt, ends: &BTreeMap<End, u32>, bound: u32) -> Result<(), TestCaseError> {
     let within: BTreeSet<&End> = ends.iter().filter(|&(_, &cost)| cost <= bound).map(|(end, _)| end).collect();
     let found: BTreeSet<&End> = hunt.ends.iter().collect();
@@ -44,7 +45,7 @@ proptest! {
     #![proptest_config(config(60))]
 
     #[test]
-    fn loops_that_wait_cost_nothing(seed: u64, wide: bool, bound in 0_u32..=3, reduction in 0_usize..3) {
+    fn waiting_loops_hide_no_outcome(seed: u64, wide: bool, bound in 0_u32..=3, reduction in 0_usize..3) {
         let program = Program::random_with_loops(seed, if wide { WIDER } else { SMALL });
         let Some(ends) = reachable(&program, &all_points(&program), false, STATES) else {
             return Err(TestCaseError::reject("too many states"));
@@ -77,9 +78,9 @@ proptest! {
         }
     }
 
-    /// However short the turns are that the strategy allows, all schedules are run in which threads go on for longer.
+    /// However short the turns of the strategy, schedules with longer turns are run too.
     #[test]
-    fn turns_order_the_search(seed: u64, wide: bool, bound in 0_u32..=2, turn in 1_u64..=6) {
+    fn short_turns_hide_no_schedule(seed: u64, wide: bool, bound in 0_u32..=2, turn in 1_u64..=6) {
         let program = Program::random(seed, if wide { WIDER } else { SMALL });
         let Some(all) = schedules(&program, &all_points(&program), 400) else {
             return Err(TestCaseError::reject("too many schedules"));
@@ -96,9 +97,9 @@ proptest! {
     }
 }
 
-/// The thread that comes second needs the first one whole before it, which takes longer than a turn.
+/// The second thread needs the whole first one before it, which takes longer than a turn.
 #[test]
-fn a_turn_that_is_too_short_hides_nothing() {
+fn a_bug_that_needs_a_longer_turn_is_found() {
     let long = (0..20).map(|_| Op::AtomicAdd(1, 1, 1)).chain([Op::AtomicWrite(0, Value::Const(1))]).collect();
     let program = Program::fork_join(vec![long, vec![Op::AtomicRead(0, 0), Op::Assert(0, 0)]], vec![]);
     let hunt = search(&program, 0, Strategy::Fair(5), None);
@@ -108,7 +109,7 @@ fn a_turn_that_is_too_short_hides_nothing() {
 
 /// A thread that waits in a loop is left after two rounds, and costs no more than one that waits for a lock.
 #[test]
-fn a_loop_that_waits_is_few_points() {
+fn a_waiting_loop_takes_few_executions() {
     let wait = vec![Op::AtomicRead(0, 0), Op::JumpIf(0, 0, 0), Op::AtomicAdd(1, 1, 1)];
     let set = vec![Op::AtomicAdd(1, 1, 1), Op::AtomicWrite(0, Value::Const(1))];
     let program = Program::fork_join(vec![wait, set], vec![]);

@@ -1,4 +1,4 @@
-//! Walks find what they promise to find, as often as they promise it.
+//! Walks find bugs as often as they promise.
 
 use crate::common::figures::figures;
 use racehunter_abi::Kind;
@@ -11,7 +11,7 @@ fn failed(execution: &Execution) -> bool {
     matches!(execution.outcome, Outcome::Asserted { .. } | Outcome::Deadlock)
 }
 
-/// A walk after the analysis has learnt how long executions are.
+/// Returns the number of failing walks of a style.
 fn hits(program: &Program, style: Style, walks: u64) -> u64 {
     hits_at(program, style, &[], walks)
 }
@@ -28,7 +28,7 @@ fn hits_at(program: &Program, style: Style, track: &[Tracked], walks: u64) -> u6
         .count() as u64
 }
 
-/// How many of the walks of an analysis fail.
+/// Returns how many walks of an analysis fail.
 fn made(mut analysis: Walks, program: &Program, walks: u64) -> (Walks, u64) {
     let mut executor = ModelExecutor::new(program.clone());
     executor.add_all_points();
@@ -43,13 +43,13 @@ fn made(mut analysis: Walks, program: &Program, walks: u64) -> (Walks, u64) {
     (analysis, hits)
 }
 
-/// The least number of hits that is not a scandal: the expectation less four standard deviations.
+/// The minimum number of hits to accept: the expectation less four standard deviations.
 fn least(walks: u64, chance: f64) -> f64 {
     let expected = walks as f64 * chance;
     expected - 4.0 * (expected * (1.0 - chance)).sqrt()
 }
 
-/// Threads with `filler` operations each before the ones that matter.
+/// A thread with `filler` operations before those that matter.
 fn padded(filler: usize, ops: Vec<Op>) -> Vec<Op> {
     let mut body: Vec<Op> = (0..filler).map(|i| Op::AtomicRead(8 + i % 4, 3)).collect();
     let shift = body.len();
@@ -104,16 +104,16 @@ fn pct_hits_as_often_as_it_promises() {
 }
 
 #[test]
-fn pct_without_changes_misses_what_is_deeper() {
-    // Whoever has the higher priority runs to its end, so nothing comes between two writes.
+fn pct_without_priority_changes_misses_deeper_bugs() {
+    // The thread with the higher priority runs to its end, so nothing comes between two writes.
     assert_eq!(hits(&between(3), Style::Pct { depth: 1, length: 20 }, 1000), 0);
     assert_eq!(hits(&abba(), Style::Pct { depth: 1, length: 20 }, 1000), 0);
 }
 
 #[test]
-fn order_sampling_is_even_where_a_random_walk_is_not() {
-    // One thread has a long way to go before its last operation, which must come first to fail. A random walk that
-    // tosses a coin at every step needs luck 10 times in a row; drawing one priority per operation does better.
+fn partial_order_sampling_beats_a_random_walk_on_long_threads() {
+    // One thread has many operations before its last one, which must come first to fail. A random walk needs luck 10 times
+    // in a row; one random priority per operation does better.
     let program = Program::bare(vec![
         padded(10, vec![Op::AtomicWrite(0, Value::Const(1))]),
         vec![Op::AtomicRead(0, 0), Op::Assert(0, 0)],
@@ -123,7 +123,7 @@ fn order_sampling_is_even_where_a_random_walk_is_not() {
     assert!(sampling > 4 * random.max(1), "{sampling} against {random}");
 }
 
-/// How many reads of the variable come before its write, in each of so many walks.
+/// Returns how many reads of the variable precede its write, for each of `walks` walks.
 fn reads_before_the_write(mut analysis: Walks, program: &Program, walks: usize) -> Vec<usize> {
     let Tracked::At(object) = variable(0) else { unreachable!("the model has no heap") };
     let mut executor = ModelExecutor::new(program.clone());
@@ -143,8 +143,8 @@ fn reads_before_the_write(mut analysis: Walks, program: &Program, walks: usize) 
 #[test]
 fn a_uniform_walk_is_even_over_the_orders_of_a_variable() {
     const WALKS: usize = 4000;
-    // The write may come before, between and after four reads, and has a long way to go; in the second program the reads
-    // are those of a thread that the other one creates.
+    // The write may come before, between and after four reads, after many other operations. In the second program the reader
+    // is a thread created by the writer.
     let writer = padded(30, vec![Op::AtomicWrite(0, Value::Const(1))]);
     let reads = |count| vec![Op::AtomicRead(0, 0); count];
     let one = Program::fork_join(vec![writer.clone(), reads(4)], vec![]);
@@ -162,16 +162,16 @@ fn a_uniform_walk_is_even_over_the_orders_of_a_variable() {
 }
 
 #[test]
-fn the_chance_is_told() {
+fn the_summary_states_the_hit_probability() {
     let (walks, _) = made(Walks::pct(2, 1), &between(2), 40);
     let said = walks.chance().unwrap();
-    // 7 operations, of which those after the end of the other thread are no choices.
+    // 7 operations; those after the end of the other thread are not choices.
     assert!(said.starts_with("a bug of depth 2 had a chance of at least 0.9"), "{said}");
-    // The first walks did not know yet how long executions are.
+    // The first walks did not yet know how long executions are.
     let counted: u64 = said.split(['(', ' ']).find_map(|word| word.parse().ok().filter(|&n: &u64| n > 2)).unwrap();
     assert!((20..40).contains(&counted) && said.contains(&format!("({counted} walks, 2 threads, ")), "{said}");
     assert_eq!(Walks::random(1).chance(), None);
-    // Where time-outs can end early, which walks choose at random, nothing is promised.
+    // Nothing is promised where time-outs can end early, which walks choose at random.
     let mut program = between(2);
     program.bodies[0].insert(0, Op::Sleep(1));
     for analysis in [Walks::pct(2, 1), Walks::pct_variables(2, 1, 1)] {
@@ -179,7 +179,7 @@ fn the_chance_is_told() {
     }
 }
 
-/// The variable with this number, as the log has it.
+/// The variable with this number, as in the log.
 fn variable(number: usize) -> Tracked {
     let program = Program::bare(vec![vec![Op::AtomicRead(number, 0)]]);
     let execution = ModelExecutor::new(program).run_one(&Plan::default());
@@ -188,14 +188,14 @@ fn variable(number: usize) -> Tracked {
 }
 
 #[test]
-fn with_the_right_variable_pct_needs_to_know_its_accesses_only() {
+fn pct_at_the_right_variable_depends_only_on_its_accesses() {
     const WALKS: u64 = 4000;
     let program = between(30);
-    // Three accesses of the variable, among 63 operations, and the beginning of a thread.
+    // Three accesses of the variable, among 63 operations, and the start of a thread.
     let promised = 1.0 / (2.0 * 4.0);
     let hits = hits_at(&program, Style::PctVariables { depth: 2, length: 4 }, &[variable(0)], WALKS);
     assert!(hits as f64 >= least(WALKS, promised), "{hits} of {WALKS}");
-    // Without a change, or at a variable that has nothing to do with it, nothing comes between the writes.
+    // Without a change, or with one at an unrelated variable, nothing comes between the writes.
     assert_eq!(hits_at(&program, Style::PctVariables { depth: 1, length: 3 }, &[variable(0)], WALKS), 0);
     assert_eq!(hits_at(&program, Style::PctVariables { depth: 2, length: 15 }, &[variable(8)], WALKS), 0);
     assert_eq!(hits_at(&program, Style::PctVariables { depth: 2, length: 3 }, &[], WALKS), 0);
@@ -210,13 +210,13 @@ fn pct_with_variables_hits_as_often_as_it_promises() {
     ];
     for figure in figures() {
         let (preemptions, variables, _) = figure.needs;
-        // In figure 10 the third thread has to be held back as well.
+        // In figure 10 the third thread has to be delayed as well.
         let depth = preemptions + 1 + u32::from(figure.number == 10);
         cases.push((format!("figure {}", figure.number), figure.program, depth, variables.max(1)));
     }
     for (name, program, depth, variables) in cases {
         let (walks, _) = made(Walks::pct_variables(depth, variables, 7), &program, 500);
-        // So many that 100 hits are promised.
+        // Enough for 100 promised hits.
         let count = (100.0 / walks.chance_of_one().unwrap()).ceil() as u64;
         let (walks, hits) = made(Walks::pct_variables(depth, variables, 7), &program, count);
         let (said, promised) = (walks.chance().unwrap(), walks.chance_of_one().unwrap());
@@ -227,10 +227,10 @@ fn pct_with_variables_hits_as_often_as_it_promises() {
     }
 }
 
-/// The gain of section 3.1: on average over the variables that a bug may be at, the chance is better than that of plain PCT,
-/// and than the least one; and it is kept.
+/// The gain of section 3.1: on average over the variables of a bug, the hit probability is better than that of plain PCT and
+/// than the minimum; and the walks achieve it.
 #[test]
-fn the_chance_over_all_variables_is_that_of_the_variables_drawn() {
+fn the_average_hit_probability_over_variables_is_achieved() {
     const WALKS: u64 = 40;
     const SEEDS: u64 = 300;
     // Variable 0 has three accesses and variable 1 thirty-three; the bug is at one of them.
@@ -259,8 +259,7 @@ fn the_chance_over_all_variables_is_that_of_the_variables_drawn() {
     assert_eq!(plain.chance_on_average(), None);
 }
 
-/// Figure 6 of the paper: the rarer the variable of the bug is accessed among others, the more it helps to draw variables
-/// first.
+/// Figure 6 of the paper: the rarer the accesses of the bug's variable, the more drawing variables first helps.
 #[test]
 fn rare_variables_are_found_more_often_than_by_their_share_of_the_accesses() {
     const WALKS: u64 = 3000;

@@ -1,4 +1,4 @@
-//! Watchpoints find what can meet, and nothing else.
+//! Watchpoints find the races that can meet, and nothing else.
 
 use crate::common::{SMALL, TIMED, WIDER, config, found, hunt};
 use proptest::prelude::*;
@@ -43,8 +43,8 @@ fn meets<A: Analysis>(program: &Program, mut analysis: A, mut look: impl FnMut(&
     bugs
 }
 
-/// Listing 1 of the paper as it stands: in the sequential execution both accesses have the same lock, and happens-before orders
-/// them; who is held has the other thread take another branch, where it has none.
+/// Listing 1 of the paper as printed. In the sequential execution both accesses hold the same lock, and happens-before orders
+/// them. Holding one thread makes the other take another branch, where it holds no lock.
 fn listing_1_as_it_stands() -> Program {
     let first = vec![
         Op::Lock(0),
@@ -68,7 +68,7 @@ fn listing_1_as_it_stands() -> Program {
     Program::bare(vec![first, second])
 }
 
-/// In the spirit of listing 1: the same lock protects a flag, but not what it is about.
+/// A variant of listing 1: the lock protects a flag, but not the data that the flag guards.
 fn listing_1() -> Program {
     let first = vec![Op::Write(0, Value::Const(1)), Op::Lock(0), Op::Write(1, Value::Const(1)), Op::Unlock(0)];
     let second = vec![Op::Lock(0), Op::Read(1, 0), Op::Unlock(0), Op::Write(0, Value::Const(2))];
@@ -83,7 +83,7 @@ fn listing_2() -> Program {
 }
 
 #[test]
-fn what_the_sequential_execution_hides_is_provoked() {
+fn races_hidden_in_the_sequential_execution_are_provoked() {
     for program in [listing_1_as_it_stands(), listing_1(), listing_2()] {
         let mut executor = ModelExecutor::new(program.clone());
         executor.add_all_points();
@@ -95,7 +95,7 @@ fn what_the_sequential_execution_hides_is_provoked() {
 }
 
 #[test]
-fn what_creation_and_joining_order_is_no_target() {
+fn accesses_ordered_by_creation_or_joining_are_not_targets() {
     let program = Program::fork_join(vec![vec![Op::Write(0, Value::Const(1))]], vec![Op::Read(0, 0)]);
     let mut executor = ModelExecutor::new(program);
     executor.add_all_points();
@@ -103,18 +103,18 @@ fn what_creation_and_joining_order_is_no_target() {
 }
 
 #[test]
-fn a_loop_is_told_apart_by_count_and_threads_by_path() {
+fn pairs_distinguish_loop_rounds_by_count_and_threads_by_path() {
     let body = |value| vec![Op::AtomicRead(1, 1), Op::Write(0, Value::Const(value)), Op::JumpIf(2, 9, 0)];
     let program = Program::bare(vec![body(1), body(2), vec![Op::Read(0, 0), Op::Read(0, 0)]]);
     let mut executor = ModelExecutor::new(program.clone());
     executor.add_all_points();
     let pairs = conflicts(&executor.run_one(&Plan::default()));
-    // Each writer with the other, and each with both reads; all of them once.
+    // The two writers with each other, and each with both reads; each pair once.
     assert_eq!(pairs.len(), 5, "{pairs:#?}");
     assert!(pairs.iter().flatten().all(|descriptor| descriptor.nth == 1 && descriptor.path.is_none()));
 }
 
-/// The same write in every round of a loop, which has the lock in all rounds but the third.
+/// The same write in every round of a loop, which holds the lock in all rounds but the third.
 #[test]
 fn every_round_is_a_target() {
     let rounds = |count| {
@@ -138,7 +138,7 @@ fn every_round_is_a_target() {
     assert_eq!(met(&program).len(), 1);
 }
 
-/// An execution that has more targets than are taken up at once is monitored again for the rest.
+/// An execution with more targets than are taken at once is monitored again for the rest.
 #[test]
 fn targets_come_in_portions() {
     // A write in each of eight rounds of a loop.
@@ -163,8 +163,8 @@ fn targets_come_in_portions() {
     assert_eq!((few_pairs, few_bugs), (pairs, bugs));
 }
 
-/// The last thread comes to its access once the second one has made its own, or while the first one shows a flag, which it
-/// takes back at once: the pair is seen when all is in order, but meets only after a preemption.
+/// The last thread reaches its access after the second one has made its own, or while the first briefly shows a flag: the pair
+/// is seen in the ordinary execution, but meets only after a preemption.
 fn guarded() -> Program {
     let shows = vec![Op::AtomicWrite(2, Value::Const(1)), Op::AtomicWrite(2, Value::Const(0))];
     let writes = vec![Op::Write(0, Value::Const(1)), Op::AtomicWrite(1, Value::Const(1))];
@@ -179,7 +179,7 @@ fn guarded() -> Program {
 }
 
 #[test]
-fn a_pair_is_reached_by_preemptions() {
+fn a_pair_that_needs_a_preemption_meets() {
     let bounded = |bound| {
         let analysis = WatchpointBound::new(bound, BoundKind::Preemptions, Strategy::MinSwitches, 1);
         let follows = |_: &Plan, execution: &Execution| {
@@ -187,7 +187,7 @@ fn a_pair_is_reached_by_preemptions() {
         };
         meets(&guarded(), analysis, follows).len()
     };
-    assert_eq!(met(&guarded()).len(), 0, "nobody comes to the second access while the first is held");
+    assert_eq!(met(&guarded()).len(), 0, "no thread reaches the second access while the first is held");
     assert_eq!((bounded(0), bounded(1)), (0, 1));
 }
 
@@ -203,7 +203,7 @@ fn free_executions_are_provoked_again_under_control() {
     assert_eq!(
         (monitored, free, controlled),
         (3, 2, 3),
-        "the flag under the lock does not meet; what does has three ways"
+        "accesses of the flag under the lock do not meet; the pair that does has three forms"
     );
 }
 
@@ -220,13 +220,13 @@ proptest! {
     #![proptest_config(config(40))]
 
     #[test]
-    fn what_meets_is_a_race_of_some_schedule(seed: u64, shape: u8) {
+    fn accesses_that_meet_race_in_some_schedule(seed: u64, shape: u8) {
         let program = Program::random(seed, [SMALL, TIMED, WIDER][usize::from(shape % 3)]);
         let sites: std::collections::HashSet<u32> = program.access_sites().into_iter().collect();
         let Some(paths) = schedules(&program, &sites, 4_000) else { return Ok(()) };
         let possible = races(crate::common::bugs_of(paths.iter()));
         let met = met(&program);
-        // Every one of them shows again when its switches are repeated, and nothing is held.
+        // Each of them shows again when its switches are repeated without holding any thread.
         let budget = Budget { runs: Some(2000), points: Points::All, ..Budget::default() };
         let executor = || ModelExecutor::new(program.clone());
         let hunt = hunt(executor(), Technique::Watchpoint, &Options::default(), budget);

@@ -1,11 +1,11 @@
-//! How much to explore.
+//! The budget of a campaign.
 
 use crate::{Allowed, Part, Points};
 
 /// How much to explore, and at which points.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
-    /// Executions, at most.
+    /// Maximum number of executions.
     pub runs: Option<u64>,
     /// Stop at the first bug.
     pub stop_on_first: bool,
@@ -13,22 +13,22 @@ pub struct Budget {
     pub points: Points,
     /// Whether the happens-before detector runs. Without it, accesses that turn out to be shared are not reported.
     pub detect_races: bool,
-    /// Whether what it infers from the order of synchronisation is a race: see [`crate::Plan::infer_races`].
+    /// Whether races are inferred: see [`crate::Plan::infer_races`].
     pub infer_races: bool,
     /// Whether wake-ups of condition variables are choices: see [`crate::Plan::spurious`].
     pub spurious: bool,
     /// Whether a status or output that depends on the schedule is a bug.
     pub check_output: bool,
-    /// Exit statuses that are no failure.
+    /// Exit statuses that are not failures.
     pub allowed: Allowed,
-    /// Which part of the work is done, where it can be divided.
+    /// The part of the work to do, if it can be divided.
     pub part: Part,
-    /// Targets that are handed to the executor at once. Does not depend on how many it can run in parallel, so that
-    /// the result does not either.
+    /// Number of targets handed to the executor at once. It does not depend on how many run in parallel, so the result
+    /// does not either.
     pub batch: usize,
-    /// Events of one execution, at most.
+    /// Maximum number of events of one execution.
     pub max_events: u64,
-    /// Threads of one execution, at most.
+    /// Maximum number of threads of one execution.
     pub max_threads: u32,
 }
 

@@ -4,7 +4,7 @@ use super::{Campaign, Found};
 use crate::{Bug, Descriptor, Execution, Executor, Outcome, Plan, decisions};
 use racehunter_log::{CodeAddress, Entry};
 
-/// The most exit statuses that are reported as separate bugs. A program may count its failures in its status.
+/// Maximum number of exit statuses reported as separate bugs. A program may count its failures in its status.
 const MOST_STATUSES: usize = 4;
 
 impl Campaign<'_> {
@@ -22,7 +22,7 @@ impl Campaign<'_> {
         } else if let Some(difference) = self.reference.as_ref().and_then(|reference| execution.difference(reference))
             && !self.known.iter().any(known)
         {
-            // Once it is known to depend on the schedule, further values say nothing new.
+            // Once the output is known to depend on the schedule, further values show nothing new.
             bugs.push(difference);
         }
         for bug in bugs {
@@ -35,7 +35,7 @@ impl Campaign<'_> {
                 continue;
             }
             let mut repeat = if plan.free { provocation(plan, &bug) } else { execution.repeat_to(&bug) };
-            // Where nothing is inferred, what met is looked for in the same way.
+            // If nothing is inferred, a pair that met is looked for in the same way.
             if !self.budget.infer_races && matches!(bug, Bug::Race(..)) {
                 repeat.provoke = repeat.provoke.or_else(|| plan.provoke.clone());
                 repeat.patience = plan.patience;
@@ -52,15 +52,15 @@ impl Campaign<'_> {
         }
     }
 
-    /// Reports the bugs that were found since this was last called, as long as there is time; one of them in any case.
+    /// Reports the bugs found since the last call, as long as there is time; at least one of them.
     pub(super) fn report_bugs(&mut self, executor: &mut dyn Executor, should_stop: &mut dyn FnMut() -> bool) {
         if self.budget.stop_on_first {
-            // One execution can show hundreds, and to look at each more closely takes time.
+            // One execution can show hundreds, and examining each takes time.
             self.found.truncate(1);
         }
         while self.reported < self.found.len() {
             if self.reported > 0 && should_stop() {
-                // Forgotten, so that a campaign that goes on finds them again.
+                // Forgotten, so that a resumed campaign finds them again.
                 let unreported = self.found.split_off(self.reported);
                 for found in &unreported {
                     self.known.remove(&found.bug);
@@ -73,7 +73,7 @@ impl Campaign<'_> {
         }
     }
 
-    /// Forgets a bug that was reported and not looked into for lack of time: a campaign that is resumed finds it again.
+    /// Forgets a bug that was reported and not examined for lack of time: a resumed campaign finds it again.
     pub fn forget(&mut self, bug: &Bug) {
         self.known.remove(bug);
         self.found.retain(|found| found.bug != *bug);
@@ -82,8 +82,8 @@ impl Campaign<'_> {
     }
 }
 
-/// What showed in an execution that ran freely cannot be repeated, but provoked under control: by what the plan provoked, or
-/// by the first time that the program comes to one of the places.
+/// Returns a plan that provokes, under control, a bug seen in a free-running execution, which cannot be repeated: at the
+/// pair that the plan provoked, or at the first time that the program reaches one of the places.
 fn provocation(plan: &Plan, bug: &Bug) -> Plan {
     let at = |&code: &CodeAddress| Descriptor { code, path: None, callers: Vec::new(), nth: 1 };
     let provoke = match (&plan.provoke, bug) {
@@ -94,7 +94,7 @@ fn provocation(plan: &Plan, bug: &Bug) -> Plan {
     Plan { provoke, ..Plan::default() }
 }
 
-/// An execution without its accesses.
+/// Returns an execution without its accesses.
 fn outline(execution: &Execution) -> Execution {
     let kept = execution.records.iter().filter(|record| !Entry::of(record).is_access());
     let (outcome, output) = (execution.outcome.clone(), execution.output.clone());

@@ -1,10 +1,10 @@
-//! What a campaign may say about what it explored.
+//! What a campaign may claim about what it explored.
 
 use super::{Campaign, Claim, Counts, Member, Stop};
 use crate::{Escape, Execution, Part, Points};
 use racehunter_finding::{Assumption, Coverage};
 
-/// What is assumed where the program does something, in the order of reports.
+/// The assumption for each escape, in the order of reports.
 const ASSUMED: [(Escape, Assumption); 15] = [
     (Escape::Clock, Assumption::Time),
     (Escape::TimedWait, Assumption::TimedWaits),
@@ -24,7 +24,7 @@ const ASSUMED: [(Escape, Assumption); 15] = [
 ];
 
 impl Campaign<'_> {
-    /// Nothing happened that takes schedules out of the hands of the campaign.
+    /// Returns whether nothing happened that takes schedules out of the campaign's control.
     pub(super) fn is_clean(&self) -> bool {
         let Counts { diverged, limited, lost, partial, .. } = self.counts;
         let notices_sharing = self.budget.detect_races || self.budget.points != Points::Shared;
@@ -32,7 +32,7 @@ impl Campaign<'_> {
         notices_sharing && diverged == 0 && limited == 0 && lost == 0 && partial == 0 && is_controlled
     }
 
-    /// Nothing was reached that could hide what it does.
+    /// Returns whether nothing was reached that could hide its effects.
     fn sees_everything(&self) -> bool {
         !self.escaped.keys().any(|(what, ..)| what.is_unseen())
     }
@@ -59,7 +59,7 @@ impl Campaign<'_> {
                 }
                 None => "some schedules; no claim about the others".to_owned(),
             },
-            // Chances count only where nothing is certain.
+            // Probabilities count only if nothing is certain.
             chance: if complete {
                 None
             } else {
@@ -76,20 +76,19 @@ impl Campaign<'_> {
         }
     }
 
-    /// The members of the portfolio that claim something when they are done.
+    /// Returns the members of the portfolio that claim something when they are finished.
     fn claiming(&self) -> impl Iterator<Item = &Member> {
         let members = self.members.iter().enumerate();
         members.filter(|(index, _)| self.portfolio.guarantee(*index).is_some()).map(|(_, member)| member)
     }
 
-    /// What may be claimed so far. With several members that claim something, the first one is what the portfolio is
-    /// built around.
+    /// Returns what may be claimed so far. If several members claim something, the portfolio is built around the first.
     pub(super) fn claims(&self) -> Vec<Claim> {
         let first = self.claiming().find(|member| !member.claims.is_empty()).filter(|_| self.is_clean());
         first.map(|member| member.claims.clone()).unwrap_or_default()
     }
 
-    /// Whether the first member that claims something claims it about the bugs of the program.
+    /// Returns whether the claim of the first member that claims something covers the bugs of the program.
     fn proves(&self) -> bool {
         let claims =
             |&index: &usize| self.portfolio.guarantee(index).is_some() && !self.members[index].claims.is_empty();
@@ -153,7 +152,7 @@ impl Campaign<'_> {
 }
 
 impl Claim {
-    /// In words, for this part of the search.
+    /// Returns the claim in words, for this part of the search.
     #[must_use]
     pub fn of_part(&self, part: Part) -> String {
         let (words, number, of) = (&self.words, part.number(), part.of());

@@ -1,4 +1,4 @@
-//! What one execution adds to a campaign.
+//! Takes one execution into a campaign.
 
 use super::{Campaign, Member, Progress, Running};
 use crate::patience::Worth;
@@ -6,13 +6,13 @@ use crate::portfolio::Fate;
 use crate::{Execution, Outcome, Plan};
 use racehunter_log::{Entry, Event, EventNumber};
 
-/// How often a target is tried again whose plan could not be followed.
+/// Number of retries of a target whose plan could not be followed.
 const RETRIES: u32 = 2;
 
 impl Campaign<'_> {
     pub(super) fn fold(&mut self, running: &Running, plan: &Plan, execution: &Execution) {
         if !plan.free && self.patience.learn(plan, running.full, execution) == Worth::Again {
-            // Not counted: it is the beginning of one that will be.
+            // Not counted: it is the prefix of an execution that will be.
             self.portfolio.member(running.member).tell(running.tries, Fate::Again);
             self.note_bugs(plan, execution);
             return;
@@ -27,7 +27,7 @@ impl Campaign<'_> {
         self.events = self.events.max(execution.events);
         self.note_escapes(execution, 1);
         let is_point = |entry: &Entry<'_>| !plan.free && entry.is_operation() && entry.code().is_known();
-        // Long executions are loops: most places come again soon.
+        // Long executions are loops, so most places repeat soon.
         let mut recent = [0; 256];
         for entry in execution.entries().filter(is_point) {
             let code = entry.code().0;
@@ -82,7 +82,7 @@ impl Campaign<'_> {
         self.watcher.progress(Progress::Execution { number, waiting, remaining });
     }
 
-    /// An execution that was not this campaign's has shown something: what was not seen of it counts.
+    /// Takes in an execution outside this campaign: what was not seen of it counts.
     pub fn has_seen(&mut self, execution: &Execution) {
         for escape in execution.escapes().into_iter().filter(|(what, ..)| what.is_unseen()) {
             self.escaped.entry(escape).or_default();
@@ -96,8 +96,8 @@ impl Campaign<'_> {
     }
 }
 
-/// The last choice of the plan fell on a thread that turned out to wait. The log cannot know that of a thread which has
-/// not got to its next operation yet, so such a target is no schedule at all, and nothing diverged.
+/// Returns whether the last choice of the plan turned out to be blocked. The log cannot show that for a thread that has
+/// not reached its next operation yet, so such a target is not a schedule, and nothing diverged.
 fn chose_a_waiting_thread(plan: &Plan, execution: &Execution, at: EventNumber) -> bool {
     let Some(last) = plan.switches.last().filter(|last| last.at == at) else { return false };
     let is_wait = |event: &Event| matches!(event, Event::Blocked { .. } | Event::Suspended { .. });

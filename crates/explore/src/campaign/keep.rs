@@ -1,4 +1,4 @@
-//! Saving a campaign, and going on with it.
+//! Saves and resumes a campaign.
 
 use super::{Campaign, Claim, Counts, Found, Member};
 use crate::patience::Patience;
@@ -6,14 +6,15 @@ use crate::{Endings, Escape, Executor, Loader, Plan, Saver, Unusable};
 use racehunter_log::CodeAddress;
 use std::io::{self, Read, Write};
 
-/// The first number of a state: changes with its form.
+/// The version of the state, which changes with its format.
 const VERSION: u64 = 6;
 
 impl Campaign<'_> {
-    /// Writes everything that is needed to go on later. To be called between two calls of [`Campaign::advance`].
+    /// Writes everything that is needed to resume. Must be called between two calls of [`Campaign::advance`].
     ///
     /// # Errors
-    /// When it cannot be written.
+    ///
+    /// If it cannot be written.
     pub fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut out = Saver::new(out);
         out.number(VERSION);
@@ -24,7 +25,7 @@ impl Campaign<'_> {
             out.bug(bug);
             out.number(*execution);
             out.switches(switches);
-            // Only as much of them as it takes to see the bug.
+            // Only as much of them as shows the bug.
             out.switches(&repeat.switches);
             out.number(repeat.tail_from);
             out.number(repeat.max_events);
@@ -57,11 +58,12 @@ impl Campaign<'_> {
         out.finish()
     }
 
-    /// Goes on where a saved campaign was: one of the same analyses with the same options on the same program. Nothing
-    /// may have been run before.
+    /// Resumes a saved campaign: one of the same analyses with the same options on the same program. Nothing may have
+    /// been run before.
     ///
     /// # Errors
-    /// When the state is not one, or not of this campaign. The campaign is of no use then.
+    ///
+    /// If the state is invalid, or not of this campaign. The campaign is then unusable.
     pub fn resume(&mut self, input: &mut dyn Read, executor: &mut dyn Executor) -> Result<(), Unusable> {
         let mut input = Loader::new(input);
         if input.number()? != VERSION {

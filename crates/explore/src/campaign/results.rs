@@ -1,16 +1,16 @@
-//! What a campaign reports, while it runs and at its end.
+//! The results of a campaign, while it runs and at its end.
 
 use crate::{Bug, Endings, Escape, Execution, Executor, ExecutorError, Plan, Rank, Switch};
 use racehunter_finding::Coverage;
 use racehunter_log::CodeAddress;
 
-/// Follows a campaign while it runs. A function of [`Progress`] is one that leaves bugs alone; see also [`OnBug`].
+/// Follows a campaign while it runs. A function of [`Progress`] is a watcher that ignores bugs; see also [`OnBug`].
 pub trait Watcher {
     /// The campaign made progress.
     fn progress(&mut self, progress: Progress);
 
-    /// A bug that was not known. No execution is under way, so the executor can be used to look at the bug more closely; these
-    /// executions do not count.
+    /// Called for a new bug. No execution is running, so the executor can be used to examine the bug; these executions do not
+    /// count.
     fn bug(&mut self, found: &Found, executor: &mut dyn Executor);
 }
 
@@ -33,16 +33,16 @@ impl<F: FnMut(&Found, &mut dyn Executor)> Watcher for OnBug<F> {
     }
 }
 
-/// How a campaign gets on.
+/// The progress of a campaign.
 #[derive(Clone, Copy, Debug)]
 pub enum Progress {
     /// An execution was counted.
     Execution {
         /// Its number, from 1.
         number: u64,
-        /// Targets that wait.
+        /// Number of waiting targets.
         waiting: usize,
-        /// Executions that are probably left in the current stage, if an analysis has an estimate.
+        /// Estimated number of executions left in the current stage, if an analysis has an estimate.
         remaining: Option<u64>,
     },
     /// A stage of an analysis is finished.
@@ -51,14 +51,14 @@ pub enum Progress {
         bound: u32,
         /// Its other bounds, if it has any.
         rank: Option<Rank>,
-        /// Executions that it and the stages before it took, since the last growth of the set of points.
+        /// Number of executions of this and earlier stages, since the set of points last grew.
         executions: u64,
-        /// Nothing in it was left open.
+        /// Whether it left nothing open.
         complete: bool,
     },
     /// More accesses are points now. Analyses that claim to cover everything start again.
     Points {
-        /// How many came to them.
+        /// Number of new points.
         added: usize,
     },
 }
@@ -76,20 +76,20 @@ pub struct Found {
     pub repeat: Plan,
     /// Preemptions of the execution.
     pub preemptions: u64,
-    /// The execution itself, without its accesses, if it ran freely: it may not be possible to replay it.
+    /// The execution itself, without its accesses, if it ran freely: replaying it may not be possible.
     pub unreplayable: Option<Box<Execution>>,
 }
 
 /// Something that was not under control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Escaped {
-    /// What it was.
+    /// The kind.
     pub what: Escape,
-    /// Where, if that is known.
+    /// The place, if known.
     pub code: CodeAddress,
-    /// What it was about, see [`Escape`].
+    /// The object, see [`Escape`].
     pub object: u64,
-    /// Executions in which it happened, without those that only looked for shared accesses.
+    /// Number of executions in which it happened, without those that only looked for shared accesses.
     pub executions: u64,
 }
 
@@ -115,7 +115,7 @@ pub struct Counts {
     pub executions: u64,
     /// Executions that could not follow their plan.
     pub diverged: u64,
-    /// Targets that were given up because of that.
+    /// Targets dropped because of that.
     pub given_up: u64,
     /// Executions that chose a thread which turned out to be blocked. Nothing is missed by that.
     pub impossible: u64,
@@ -129,7 +129,7 @@ pub struct Counts {
     pub monitors: u64,
     /// How often the set of points grew.
     pub growths: u64,
-    /// Executions since it last did.
+    /// Executions since it last grew.
     pub stable_for: u64,
     /// Executions for targets that every part of a divided campaign runs.
     pub common: u64,
@@ -140,11 +140,11 @@ pub struct Counts {
 pub struct Claim {
     /// The bound of the stage, for analyses that have one.
     pub bound: Option<u32>,
-    /// In words, of the whole.
+    /// The claim in words, for the whole.
     pub words: String,
-    /// No schedule at all is left.
+    /// Whether no schedule at all is left.
     pub everything: bool,
-    /// It holds for one part of the work only.
+    /// Whether it holds for only one part of the work.
     pub divided: bool,
 }
 
@@ -157,19 +157,19 @@ pub struct Summary {
     pub found: Vec<Found>,
     /// What was explored.
     pub coverage: Coverage,
-    /// The same in numbers.
+    /// The counts.
     pub counts: Counts,
     /// How the executions ended.
     pub endings: Endings,
-    /// Some analysis had executions, and not one of them completed.
+    /// Whether some analysis ran executions, and none of them completed.
     pub fruitless: bool,
     /// Bugs that were seen, and not reported for lack of time.
     pub unreported: u64,
     /// What was not under control, each once.
     pub escaped: Vec<Escaped>,
-    /// What the finished stages of the analysis guarantee that says most. Empty when anything went wrong.
+    /// The claims of the finished stages of the analysis that claims most. Empty if anything went wrong.
     pub claims: Vec<Claim>,
-    /// Sites that are points because memory is shared there; sorted.
+    /// Sites that are points because they access shared memory; sorted.
     pub sites: Vec<u32>,
     /// Places in the code at which a decision was possible; sorted.
     pub places: Vec<u64>,

@@ -1,14 +1,14 @@
-//! Which accesses are points: those to memory that turns out to be shared.
+//! Makes accesses to memory that turns out to be shared points.
 
 use super::{Budget, Campaign, Member, Progress};
 use crate::{Executor, ExecutorError, Observe, Plan, shared_sites};
 
-/// Events of a run that looks for shared accesses, at most: each takes a record. What it does not get to is reported by
-/// the executions that do.
+/// Maximum number of events of a run that looks for shared accesses: each takes a record. Executions that reach further
+/// report their own.
 const MONITORED: u64 = 4_000_000;
 
 impl Campaign<'_> {
-    /// Runs a plan with every access observed, and makes those points that turn out to be shared. Returns how many.
+    /// Runs a plan with every access observed, and makes shared accesses points. Returns how many are new.
     pub(super) fn monitor(
         &mut self,
         executor: &mut dyn Executor,
@@ -33,7 +33,7 @@ impl Campaign<'_> {
         Ok(executor.add_points(&sites))
     }
 
-    /// What was explored so far was explored with too few points: analyses that claim to cover everything start again.
+    /// Handles new points: earlier exploration had too few, so analyses that claim to cover everything start again.
     pub(super) fn points_grew(&mut self, added: usize) {
         self.counts.growths += 1;
         self.counts.stable_for = 0;

@@ -1,8 +1,8 @@
-//! The fewest preemptions: a small search of its own for the same bug, bound after bound.
+//! The fewest preemptions: a small search for the same bug, bound after bound.
 //!
-//! Leaving out parts of a schedule ends where every single step makes the bug go away, although another schedule with fewer preemptions
-//! may show it. Here schedules with no preemption are tried, then those with one, then with two, as long as that is fewer than are known.
-//! First come those that preempt where the known schedule does.
+//! Leaving out parts of a schedule ends where every single step makes the bug disappear, although another schedule with fewer
+//! preemptions may show it. This search tries schedules without preemptions, then with one, then with two, as long as that is
+//! fewer than known. Those that preempt where the known schedule does come first.
 
 use super::{OwnEvents, Rule, Search};
 use crate::{Execution, ExecutorError, Plan, Step, Switch, decisions};
@@ -10,27 +10,27 @@ use racehunter_log::{CodeAddress, EventNumber, ThreadId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Bounds that are tried, and the share of the executions that each may take at most: what is left of one is for the next.
+/// The maximum share of the executions for each bound, in percent; what one bound leaves goes to the next.
 const SHARES: [u64; 3] = [20, 50, 100];
-/// Schedules that may wait.
+/// Maximum number of waiting schedules.
 const WAITING: usize = 4000;
-/// Schedules that run at the same time.
+/// Number of schedules run at once.
 const BATCH: usize = 8;
 
-/// Which schedule comes first: the one with fewer preemptions; with fewer choices at other places than in the known schedule; whose
-/// choices are at places that come later there, since the last preemptions are mostly the ones that matter; which of the threads is
-/// chosen, because most are alike; the distance from the known places; a number.
+/// The order of schedules: fewer preemptions; fewer choices at places that the known schedule does not preempt; choices at its
+/// later preemptions, which usually matter most; which thread is chosen, because most are alike; the distance from the known
+/// preemptions; a number.
 type Rank = (usize, u64, u64, usize, u64, u64);
 
-/// What the known schedule preempts.
+/// The preemptions of the known schedule.
 struct Known {
-    /// Where, and how many preemptions follow the last one there.
+    /// Each place, and how many preemptions follow the last one there.
     codes: FxHashMap<CodeAddress, u64>,
     rules: Vec<Rule>,
 }
 
 impl Known {
-    /// How far from a preemption of the same thread it is, in events of that thread.
+    /// Returns the distance to a preemption of the same thread, in events of that thread.
     fn distance(&self, from: ThreadId, after: u64) -> u64 {
         let same = self.rules.iter().filter(|rule| rule.from == from);
         same.map(|rule| rule.after.abs_diff(after)).min().unwrap_or(u64::MAX)
@@ -80,12 +80,12 @@ impl Search<'_> {
         self.best.as_ref().map_or(0, |best| best.cost.preemptions)
     }
 
-    /// Where the simplest schedule so far preempts; nothing if it does not.
+    /// Returns where the simplest schedule so far preempts; `None` if it does not.
     fn known(&self) -> Option<Known> {
         let best = self.best.as_ref().filter(|best| best.cost.preemptions > 0)?;
         let costly = decisions(&best.execution).filter(|decision| decision.step == Step::Preemption);
         let places: Vec<CodeAddress> = costly.map(|decision| decision.code).collect();
-        // Of several at one place, the last counts.
+        // If there are several at one place, the last counts.
         let codes = places.iter().zip((0..places.len() as u64).rev()).map(|(&code, age)| (code, age)).collect();
         Some(Known { codes, rules: best.rules.iter().copied().filter(|rule| rule.costs).collect() })
     }
@@ -93,19 +93,19 @@ impl Search<'_> {
 
 /// A schedule that follows an execution up to a decision after its forced switches, and chooses another thread there.
 struct Alternative {
-    /// Preemptions that this adds.
+    /// Number of preemptions added.
     cost: usize,
-    /// Which of the other threads it is.
+    /// The index of the chosen thread among the alternatives.
     which: usize,
-    /// Where the running thread stands.
+    /// Where the running thread is.
     code: CodeAddress,
-    /// How far that is from what is known.
+    /// The distance from the known preemptions.
     distance: u64,
     switches: Vec<Switch>,
 }
 
 fn alternatives(execution: &Execution, forced: &[Switch], known: &Known) -> Vec<Alternative> {
-    /// Of long executions not all are kept: each has a copy of what comes before.
+    /// Limits the number kept, because each holds a copy of its prefix.
     const MOST: usize = 1000;
     let tail_from = forced.last().map_or(EventNumber::START, |last| last.at.next());
     let (mut counter, mut made, mut found) = (OwnEvents::default(), Vec::new(), Vec::new());
@@ -131,7 +131,7 @@ fn alternatives(execution: &Execution, forced: &[Switch], known: &Known) -> Vec<
     }
     let age = |code: &CodeAddress| known.codes.get(code).copied().unwrap_or(u64::MAX);
     found.sort_by_key(|&(cost, which, code, distance, ..)| (cost, age(&code), which, distance));
-    // Free choices are many where threads are alike, and must not push the others out.
+    // Similar threads have many free choices, which must not crowd out the others.
     let mut kept = [0; 2];
     found.retain(|&(cost, ..)| {
         kept[cost] += 1;

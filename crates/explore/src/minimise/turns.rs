@@ -1,34 +1,33 @@
-//! A schedule as turns: who runs, and for how many events.
+//! A schedule as turns: which thread runs, and for how many events.
 //!
-//! Rules say when a thread gives way, wherever that is in the whole; to leave one out changes all that comes later. Turns can
-//! be moved instead. Two turns of a thread with others between them become one when the later of them comes first, or the
-//! earlier of them last. As long as no thread sees a difference, all else stays as it was, and the schedule can be written
-//! down without trying it bit by bit: one execution tells.
+//! Leaving out a rule changes everything that comes later. Turns can be moved instead: two turns of a thread with others
+//! between them become one by moving the later one forward or the earlier one back. As long as no thread sees a difference,
+//! everything else stays the same, so the new schedule is known and one execution checks it.
 
 use crate::{Execution, Plan, Switch};
 use racehunter_log::{CodeAddress, EventNumber, ThreadId};
 use std::ops::Range;
 
-/// Some events of one thread.
+/// Consecutive events of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Turn {
     thread: ThreadId,
     events: u64,
-    /// It was chosen to go on: it may have been suspended.
+    /// The thread was explicitly chosen: it may have been suspended.
     chosen: bool,
 }
 
-/// What an execution did.
+/// The turns of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Turns(Vec<Turn>);
 
-/// Two turns of a thread, with those of others between them, are to become one.
+/// Joins two turns of a thread with turns of others between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Join {
-    /// The turns between.
+    /// The turns between them.
     first: usize,
     end: usize,
-    /// What lies after them comes before them; otherwise what lies before them comes after them.
+    /// Whether the later turn moves forward; otherwise the earlier one moves back.
     early: bool,
 }
 
@@ -54,7 +53,7 @@ impl Turns {
         self.0.len()
     }
 
-    /// All pairs of turns that can be joined, the last ones first: nothing follows them that could turn out otherwise.
+    /// Returns all pairs of turns that can be joined, the last first: little follows them that could change.
     pub(super) fn joins(&self) -> Vec<Join> {
         let mut joins = Vec::new();
         for before in (0..self.0.len()).rev() {
@@ -67,7 +66,7 @@ impl Turns {
         joins
     }
 
-    /// The same with two turns joined.
+    /// Returns the turns with two of them joined.
     pub(super) fn joined(&self, join: Join) -> Self {
         let mut turns = self.0.clone();
         if join.early {
@@ -78,7 +77,7 @@ impl Turns {
         Self(turns)
     }
 
-    /// The same with the turns of each thread together, within a range: threads in the order in which they come there.
+    /// Returns the turns with those of each thread grouped within a range, threads in the order in which they occur there.
     pub(super) fn grouped(&self, range: Range<usize>) -> Self {
         let mut turns = self.0.clone();
         let order: Vec<ThreadId> = turns[range.clone()].iter().map(|turn| turn.thread).collect();
@@ -86,12 +85,12 @@ impl Turns {
         Self(turns)
     }
 
-    /// The first turns alone: what comes then is left open.
+    /// Returns only the first turns; the rest is left open.
     pub(super) fn first(&self, count: usize) -> Self {
         Self(self.0[..count.min(self.0.len())].to_vec())
     }
 
-    /// A plan like another one, that does this. It decides nothing after the last turn begins.
+    /// Returns a plan for these turns, otherwise like another one. It decides nothing after the last turn begins.
     pub(super) fn plan(&self, like: &Plan) -> Plan {
         let (mut running, mut at) = (ThreadId::MAIN, EventNumber::START.next());
         let mut switches = Vec::new();

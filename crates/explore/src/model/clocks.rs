@@ -1,10 +1,10 @@
-//! Happens-before by vector clocks, in the most direct way.
+//! Happens-before by vector clocks, in the most direct form.
 
 use super::state::Operation;
 use racehunter_log::{Event, RaceAccess, RaceSide, Record, ThreadId, VectorClock};
 use std::collections::{HashMap, HashSet};
 
-/// What carries order from one thread to another.
+/// Something that carries order from one thread to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Carrier {
     /// A synchronisation object or atomic variable, by its address.
@@ -21,13 +21,13 @@ struct PastAccess {
     time: u32,
 }
 
-/// Order and past accesses of an execution.
+/// The order and the past accesses of an execution.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clocks {
     threads: HashMap<u32, VectorClock>,
     carriers: HashMap<Carrier, VectorClock>,
     accesses: HashMap<u64, Vec<PastAccess>>,
-    /// Races: the earlier and the later access, each pair of places once.
+    /// The races: the earlier and the later access, each pair of places once.
     pub races: Vec<(Operation, Operation)>,
     places: HashSet<(u64, u64)>,
 }
@@ -41,21 +41,21 @@ impl Clocks {
         })
     }
 
-    /// `child` begins after everything that `parent` did so far.
+    /// Orders `child` after everything that `parent` did so far.
     pub fn create(&mut self, parent: u32, child: u32) {
         let known = self.clock(parent).clone();
         self.clock(child).join(&known);
         self.tick(parent);
     }
 
-    /// What `thread` did so far comes before what other threads do after they acquire from the carrier.
+    /// Orders what `thread` did so far before what other threads do after they acquire from the carrier.
     pub fn release(&mut self, thread: u32, carrier: Carrier) {
         let known = self.clock(thread).clone();
         self.carriers.entry(carrier).or_default().join(&known);
         self.tick(thread);
     }
 
-    /// `thread` goes on after everything that was released to the carrier.
+    /// Orders `thread` after everything released to the carrier.
     pub fn acquire(&mut self, thread: u32, carrier: Carrier) {
         let known = self.carriers.get(&carrier).cloned().unwrap_or_default();
         self.clock(thread).join(&known);
@@ -65,7 +65,7 @@ impl Clocks {
         self.clock(thread).increment(ThreadId(thread));
     }
 
-    /// An access happens: compares it with all earlier ones to the same variable.
+    /// Compares an access with all earlier ones to the same variable.
     pub fn access(&mut self, operation: Operation) {
         let Some(access) = operation.event.access() else { return };
         let thread = operation.thread();
@@ -84,13 +84,13 @@ impl Clocks {
             }
         }
         let time = clock.get(ThreadId(thread)).max(1);
-        // A later access from the same place by the same thread races with whatever the earlier one races with.
+        // A later access from the same place by the same thread races with everything that the earlier one races with.
         earlier.retain(|past| (past.operation.thread(), past.operation.code()) != (thread, operation.code()));
         earlier.push(PastAccess { operation, time });
     }
 }
 
-/// The two records by which the runtime reports a race.
+/// Returns the two records that report a race.
 pub(super) fn race_records(first: &Operation, second: &Operation) -> [Record; 2] {
     let side = |operation: &Operation| {
         let access = operation.event.access();

@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 /// One schedule from the start of a program to its end.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// The thread that performs each event, the first event first. This is what tells schedules apart.
+    /// The thread that performs each event, in order. Schedules differ exactly in this.
     pub order: Vec<u32>,
-    /// Switches away from a thread that could go on and did not yield.
+    /// Switches away from a thread that could continue and did not yield.
     pub preemptions: u32,
     /// Switches of any kind.
     pub switches: u32,
@@ -22,36 +22,36 @@ pub struct Path {
     pub preemption_cost: u32,
     /// What a bound on switches counts.
     pub switch_cost: u32,
-    /// Its preemptions, one by one.
+    /// Its preemptions.
     pub preempted: Vec<Preempted>,
-    /// How it ends.
+    /// The outcome.
     pub outcome: Outcome,
-    /// What it shows.
+    /// The bugs it shows.
     pub bugs: Vec<Bug>,
-    /// What it writes: see [`Execution::output`].
+    /// The output: see [`Execution::output`].
     pub output: Vec<u8>,
 }
 
 /// One preemption of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preempted {
-    /// What the thread was about last, see [`crate::LastVariables`].
+    /// The variable of the thread's last operation, see [`crate::LastVariables`].
     pub variable: Option<Variable>,
-    /// The thread.
+    /// The preempted thread.
     pub from: u32,
-    /// Who ran instead.
+    /// The thread that ran instead.
     pub to: u32,
 }
 
 impl Path {
-    /// Distinct variables at which threads are preempted.
+    /// Returns the number of distinct variables at which threads are preempted.
     #[must_use]
     pub fn variables(&self) -> u32 {
         let variables: HashSet<Variable> = self.preempted.iter().filter_map(|preempted| preempted.variable).collect();
         variables.len() as u32
     }
 
-    /// Distinct threads that are preempted, or run instead.
+    /// Returns the number of distinct threads that are preempted, or run instead.
     #[must_use]
     pub fn threads(&self) -> u32 {
         let threads: HashSet<u32> =
@@ -60,8 +60,8 @@ impl Path {
     }
 }
 
-/// All schedules of a program when these sites and all synchronisation are points; `None` when there are more than
-/// `limit` of them or one of them has more than 200 events.
+/// Returns all schedules of a program if these sites and all synchronisation are points; `None` if there are more than
+/// `limit` of them or one has more than 200 events.
 #[must_use]
 pub fn schedules(program: &Program, points: &HashSet<u32>, limit: usize) -> Option<Vec<Path>> {
     let mut search = Search { program, points, limit, paths: Vec::new() };
@@ -80,13 +80,13 @@ pub fn schedules(program: &Program, points: &HashSet<u32>, limit: usize) -> Opti
     search.walk(State::new(program, false), 0, false, start).then_some(search.paths)
 }
 
-/// How a program can end: its outcome, and what it writes.
+/// How a program can end: its outcome and its output.
 pub type End = (String, Vec<u8>);
 
-/// All ends that a program can come to, each with what the cheapest schedule to it costs in preemptions, by a search through
-/// its states. Loops in which a thread waits are nothing special here: it goes round in them as long as it is chosen, and to
-/// leave it there is a preemption. With `wakeups` a wait may end without a signal, which costs one, and a signal may wake any
-/// waiter. `None` when there are more than `limit` states.
+/// Returns all ends of a program, each with the preemption cost of the cheapest schedule to it, by a search through its
+/// states. Waiting loops are nothing special here: a thread iterates as long as it is chosen, and leaving it is a preemption.
+/// With `wakeups` a wait may end without a signal, which costs one, and a signal may wake any waiter. Returns `None` if there
+/// are more than `limit` states.
 #[must_use]
 pub fn reachable(program: &Program, points: &HashSet<u32>, wakeups: bool, limit: usize) -> Option<BTreeMap<End, u32>> {
     let mut start = State::new(program, false);
@@ -94,7 +94,7 @@ pub fn reachable(program: &Program, points: &HashSet<u32>, wakeups: bool, limit:
     start.chooses_wakeups = wakeups;
     let mut costs: HashMap<(String, u32, bool), u32> = HashMap::new();
     let mut ends: BTreeMap<End, u32> = BTreeMap::new();
-    // The cheapest first: what costs nothing more goes to the front.
+    // The cheapest first: states at no further cost go to the front.
     let mut waiting = VecDeque::from([(start, 0, false, 0)]);
     while let Some((state, current, yielded, cost)) = waiting.pop_front() {
         if costs.len() > limit {
@@ -139,7 +139,7 @@ pub fn reachable(program: &Program, points: &HashSet<u32>, wakeups: bool, limit:
     Some(ends)
 }
 
-/// The thread that performed each event of an execution.
+/// Returns the thread that performed each event of an execution.
 #[must_use]
 pub fn order(execution: &Execution) -> Vec<u32> {
     let mut order = vec![0; execution.events as usize];
@@ -158,7 +158,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Walks through everything that can happen from a state on. False when it is too much.
+    /// Explores everything that can happen from a state on. Returns false if that is too much.
     fn walk(&mut self, state: State<'_>, current: u32, yielded: bool, path: Path) -> bool {
         if path.order.len() > 200 || self.paths.len() > self.limit {
             return false;
@@ -189,9 +189,9 @@ impl Search<'_> {
             let preempts = thread != current && is_ready(current) && !yielded;
             let goes_on_plainly = thread == current && is_ready(current) && !yielded;
             let ignores = thread == current || !is_ready(thread);
-            // Time passes, and the time of another one comes first.
+            // Time passes, but the deadline of another thread comes first.
             let overtakes = !is_ready(thread) && first_in_time != Some(thread);
-            // Time passes although the thread that yields is ready.
+            // Time passes although the yielding thread is ready.
             let hurries = !is_ready(thread) && is_ready(current);
             let unfair = (others_ready && ignores || overtakes || hurries) && !preempts && !goes_on_plainly;
             path.preemptions += u32::from(preempts);
@@ -215,7 +215,7 @@ impl Search<'_> {
         true
     }
 
-    /// What a thread was about last, by running the schedule once more.
+    /// Returns the variable of a thread's last operation, by running the schedule again.
     fn last_variable(&self, order: &[u32], thread: u32) -> Option<Variable> {
         let mut state = State::new(self.program, false);
         let mut last = None;
@@ -262,8 +262,7 @@ impl Search<'_> {
     }
 }
 
-/// For the events that the model has. Stated here once more, so that the oracle does not share its mistakes with what is
-/// tested against it.
+/// For the events of the model. Repeated here, so that the oracle does not share the mistakes of what is tested against it.
 fn is_about_a_variable(event: &Event) -> bool {
     !matches!(
         event,

@@ -1,4 +1,4 @@
-//! Running a program of the model under a plan.
+//! Runs a program of the model under a plan.
 
 use super::clocks::race_records;
 use super::program::Program;
@@ -9,7 +9,7 @@ use racehunter_log::{Address, CodeAddress, Entry, Event, EventNumber, Position, 
 use racehunter_walk::{Done, Next, Walk};
 use std::collections::{HashMap, HashSet};
 
-/// Threads that a walk can tell apart; programs of the model have fewer.
+/// Maximum number of threads in a walk; programs of the model have fewer.
 const MOST_THREADS: usize = 64;
 
 /// An [`Executor`] for one [`Program`].
@@ -18,38 +18,38 @@ pub struct ModelExecutor {
     points: HashSet<u32>,
     lazy: bool,
     states_first: bool,
-    /// Executions that were run so far, of any kind.
+    /// Number of executions so far, of any kind.
     pub runs: u64,
 }
 
 impl ModelExecutor {
-    /// An executor that always knows exactly which threads can run.
+    /// Creates an executor that always knows exactly which threads can run.
     #[must_use]
     pub fn new(program: Program) -> Self {
         Self { program, points: HashSet::new(), lazy: false, states_first: false, runs: 0 }
     }
 
-    /// An executor that, like the real runtime, finds out what a thread does next only when it gets there: a thread
-    /// that was just created, yielded or slept may be chosen and turn out to be blocked.
+    /// Creates an executor that, like the real runtime, learns a thread's next operation only when the thread reaches it: a
+    /// thread that was just created, yielded or slept may be chosen and turn out to be blocked.
     #[must_use]
     pub fn lazy(program: Program) -> Self {
         Self { lazy: true, ..Self::new(program) }
     }
 
-    /// Logs what an operation does to the threads that wait before the operation itself, as the real runtime does for locks and
-    /// semaphores. Analyses must not depend on which of the two comes first.
+    /// Logs the effects of an operation on waiting threads before the operation itself, as the real runtime does for locks and
+    /// semaphores. Analyses must not depend on this order.
     #[must_use]
     pub fn states_first(self, states_first: bool) -> Self {
         Self { states_first, ..self }
     }
 
-    /// The program.
+    /// Returns the program.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// The sites that are points.
+    /// Returns the sites that are points.
     #[must_use]
     pub fn points(&self) -> &HashSet<u32> {
         &self.points
@@ -72,7 +72,7 @@ impl ModelExecutor {
     }
 }
 
-/// Puts what is logged about other threads before the operation with the same number.
+/// Moves records about other threads before the operation with the same number.
 fn put_states_first(records: &mut [Record]) {
     for event in records.chunk_by_mut(|a, b| a.index == b.index) {
         let takes_or_gives =
@@ -84,7 +84,7 @@ fn put_states_first(records: &mut [Record]) {
                 matches!(Entry::of(record).event(), Event::Blocked { .. } | Event::Suspended { .. } | Event::Woken);
             is_state && record.thread != thread
         };
-        // The sort is stable: everything else stays in order.
+        // The sort is stable, so everything else stays in order.
         event[operation..].sort_by_key(|record| !is_other(record));
     }
 }
@@ -107,16 +107,16 @@ struct Run<'a> {
     state: State<'a>,
     log: Vec<Record>,
     current: u32,
-    /// Forced switches that are left.
+    /// The forced switches that are left.
     forced: &'a [Switch],
-    /// Last number that was decided about.
+    /// The number of the last decision.
     decided: u64,
-    /// The event behind the last point, where the plan selects few: it is one whatever it is.
+    /// The event after the last point, if the plan selects few: it is a point whatever it is.
     behind_point: u64,
     turn_began: u64,
     /// The running thread's last event was a yield.
     yielded: bool,
-    /// Why the running thread cannot go on, if it cannot.
+    /// Why the running thread cannot continue, if it cannot.
     cause: Cause,
     walk: Walk<MOST_THREADS>,
     /// What the log says about each thread.
@@ -124,17 +124,17 @@ struct Run<'a> {
     races: usize,
     touches: HashMap<u64, Touches>,
     watch: Watch,
-    /// Who was held until its partner came, and the event at which it goes on.
+    /// The thread that was held until its partner came, and the event at which it continues.
     partner: Option<(u32, u64)>,
 }
 
-/// Who touched a variable so far.
+/// The accesses of a variable so far.
 #[derive(Default)]
 struct Touches {
-    /// The threads that have accessed it, and whether in a handler.
+    /// The threads that accessed it, and whether in a handler.
     threads: HashSet<(u32, bool)>,
     written: bool,
-    /// Sites of plain accesses, and whether the log has reported that they touch shared memory without being points.
+    /// Sites of plain accesses, and whether the log has reported that they access shared memory without being points.
     sites: HashMap<u32, bool>,
 }
 
@@ -218,12 +218,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What the scheduler takes a thread for: one that is held is blocked.
+    /// Returns the status of a thread for the scheduler: a held thread counts as blocked.
     fn status(&self, thread: u32) -> Status {
         if self.watch.holds(thread) { Status::Blocked(Wait::Partner) } else { self.state.status(thread) }
     }
 
-    /// Whether a plain access there, to that variable, is a point.
+    /// Returns whether a plain access at this site, to this variable, is a point.
     fn is_point(&self, site: u32, object: u64) -> bool {
         match &self.plan.select {
             Some(selected) => selected.contains(&site) && self.plan.track.contains(&Tracked::At(Address(object))),
@@ -235,7 +235,7 @@ impl<'a> Run<'a> {
         (0..self.state.threads()).any(|t| t != self.current && self.status(t) == Status::Ready)
     }
 
-    /// Whether the running thread, which is about to perform its next event, is held there.
+    /// Returns whether the running thread is held before its next event.
     fn is_held_here(&mut self) -> bool {
         let Some(access) = self.state.next_access(self.current) else { return false };
         if !self.watch.is_active() || access.is_plain_access() && !self.is_point(access.site(), access.object()) {
@@ -251,7 +251,7 @@ impl<'a> Run<'a> {
         self.watch.hold(&access, path, self.state.events)
     }
 
-    /// Makes the decisions that are due before event `n`, until a thread is chosen that can perform it.
+    /// Makes the decisions due before event `n`, until the chosen thread can perform it.
     fn decide(&mut self, n: u64) -> Result<(), Outcome> {
         if let Some(held) = self.watch.expires(n) {
             self.partner = Some((held, n));
@@ -259,7 +259,7 @@ impl<'a> Run<'a> {
         }
         loop {
             let others = self.others_ready();
-            // A plan that says nothing about a yield repeats an execution in which no other thread was known to be ready.
+            // A plan without a decision at a yield repeats an execution in which no other thread was known to be ready.
             let planned =
                 EventNumber(n) >= self.plan.tail_from || self.forced.first().is_some_and(|switch| switch.at.0 == n);
             let yields = std::mem::take(&mut self.yielded) && others && planned;
@@ -267,13 +267,13 @@ impl<'a> Run<'a> {
                 self.walk.yields(self.current);
             }
             if !yields && self.status(self.current) == Status::Ready {
-                // Nothing keeps it from getting to its next operation.
+                // Nothing prevents it from reaching its next operation.
                 self.state.arrive(self.current);
                 self.log.append(&mut self.state.notes);
             }
             let able = self.status(self.current) == Status::Ready;
             self.tell(self.current, n);
-            // A plan can choose again: the execution that it repeats may have held the thread that was chosen first.
+            // A plan can choose again: the execution that it repeats may have held the thread chosen first.
             if able && self.decided == n && self.forced.first().is_none_or(|switch| switch.at.0 != n) {
                 return Ok(());
             }
@@ -326,17 +326,17 @@ impl<'a> Run<'a> {
         self.log.append(&mut self.state.notes);
         self.known[to as usize] = Status::Ready;
         self.current = to;
-        // Should it turn out not to be able to go on, that is because it is blocked.
+        // If it then cannot continue, it is blocked.
         self.cause = Cause::Blocked;
         Ok(())
     }
 
-    /// How the execution ends when no thread can go on.
+    /// Returns how the execution ends when no thread can continue.
     fn stuck(&self) -> Outcome {
         if self.state.spins_for_ever() { Outcome::Limit("events".to_owned()) } else { Outcome::Deadlock }
     }
 
-    /// The thread that goes on at event `n` because the provoked pair has met: see the runtime.
+    /// Returns the thread that continues at event `n` because the provoked pair has met, as in the runtime.
     fn partner_at(&self, n: u64) -> Option<u32> {
         self.partner.filter(|&(thread, at)| at == n && self.status(thread) == Status::Ready).map(|(thread, _)| thread)
     }
@@ -346,7 +346,7 @@ impl<'a> Run<'a> {
             && (matches!(self.status(thread), Status::Ready | Status::Suspended(..)) || self.state.may_wake(thread))
     }
 
-    /// The thread that goes on when the plan does not say.
+    /// Returns the thread that continues where the plan does not say.
     fn choose(&mut self, able: bool, cause: Cause) -> Option<u32> {
         let count = self.state.threads();
         let earliest = (0..count)
@@ -388,7 +388,7 @@ impl<'a> Run<'a> {
         next.or_else(|| if earliest.is_none() { self.watch.give_up() } else { earliest })
     }
 
-    /// The running thread performs its next event.
+    /// Performs the next event of the running thread.
     fn perform(&mut self) {
         let thread = self.current;
         self.watch.performed(thread);
@@ -414,7 +414,7 @@ impl<'a> Run<'a> {
         if self.status(thread) == Status::Over {
             self.known[thread as usize] = Status::Over;
             if operation.event != Event::Exit {
-                // A bare program: the end of a thread has no number of its own.
+                // In a bare program, the end of a thread has no number of its own.
                 self.put(Event::Exit, n, thread, 0);
             }
         }
@@ -439,7 +439,7 @@ impl<'a> Run<'a> {
         };
     }
 
-    /// Tells the walk of accesses to the variables that it tracks, once there is a second thread, and of new threads.
+    /// Notifies the walk of accesses to its tracked variables, once there is a second thread, and of new threads.
     fn count(&mut self, operation: &Operation) {
         let (thread, code, object) = (operation.thread(), operation.code(), operation.object());
         let changes = operation.event.access().is_some_and(|access| access.mode.writes());
@@ -455,7 +455,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Logs something that is no operation.
+    /// Logs an event that is not an operation.
     fn put(&mut self, event: Event, number: u64, thread: u32, code: u64) {
         let at = Position {
             number: EventNumber(number),
@@ -466,7 +466,7 @@ impl<'a> Run<'a> {
         self.log.push(event.record(at));
     }
 
-    /// Logs what has changed about a thread.
+    /// Logs a changed thread status.
     fn tell(&mut self, thread: u32, number: u64) {
         let status = self.status(thread);
         if std::mem::replace(&mut self.known[thread as usize], status) == status {
@@ -481,13 +481,13 @@ impl<'a> Run<'a> {
             Status::Blocked(wait) => {
                 Event::Blocked { on: self.state.awaited(thread, wait), may_wake: self.state.may_wake(thread) }
             }
-            // The event that ended it is in the log.
+            // The log already contains the event that ended it.
             Status::Over => return,
         };
         self.put(event, number, thread, self.state.code(thread));
     }
 
-    /// Logs how each thread ended, the running one first.
+    /// Logs the final state of each thread, the running one first.
     fn tell_states(&mut self) {
         let current = self.current;
         let others = (0..self.state.threads()).filter(|&thread| thread != current);
@@ -501,7 +501,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Logs the sites that touched shared memory without being points, each once.
+    /// Logs the sites that accessed shared memory without being points, each once.
     fn touch(&mut self, operation: &Operation) {
         let Some(access) = operation.event.access() else { return };
         let touches = self.touches.entry(operation.object()).or_default();

@@ -1,9 +1,8 @@
 //! Tiny programs that run in memory, under the rules of the event crate.
 //!
-//! For tests, here and in the crates above: a [`Program`] is a few lines of operations per thread, a [`ModelExecutor`]
-//! runs it under plans and logs what the real runtime would log, and [`schedules`] is the oracle: it walks through
-//! every schedule by plain recursion, without plans, logs or campaigns. Everything is written to be obviously right,
-//! nothing to be fast.
+//! For tests, here and in the crates above. A [`Program`] is a few operations per thread, a [`ModelExecutor`] runs it
+//! under plans and logs what the real runtime would log, and [`schedules`] is the oracle: it enumerates every schedule
+//! by plain recursion, without plans, logs or campaigns. The code is written to be obviously correct, not fast.
 
 mod clocks;
 mod enumerate;

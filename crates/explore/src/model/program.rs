@@ -37,7 +37,7 @@ pub enum Op {
     TimedLock(usize, u64, usize),
     /// Wait on a condition variable (first) with a mutex (second).
     Wait(usize, usize),
-    /// The same for a number of ticks at most; 1 goes to the register on a time-out, else 0.
+    /// Wait for at most a number of ticks; 1 goes to the register on a time-out, else 0.
     TimedWait(usize, usize, u64, usize),
     /// Wake the thread that has waited longest.
     Signal(usize),
@@ -51,9 +51,9 @@ pub enum Op {
     Create(usize),
     /// Wait for the end of the n-th thread that this thread started.
     Join(usize),
-    /// Send the signal to a thread, by its number: it runs the handler before what it does next.
+    /// Send the signal to a thread, by its number: the thread runs the handler before anything else.
     Kill(u32),
-    /// Let others run.
+    /// Yield.
     Yield,
     /// Sleep for a number of ticks.
     Sleep(u64),
@@ -68,30 +68,30 @@ pub enum Op {
 }
 
 impl Op {
-    /// True when it is not an event.
+    /// Returns whether it is not an event.
     pub(super) const fn is_local(&self) -> bool {
         matches!(self, Self::Set(..) | Self::JumpIf(..) | Self::Assert(..) | Self::Crash(_))
     }
 
-    /// True for plain accesses, which are points only where the executor says so.
+    /// Returns whether it is a plain access, which is a point only if the executor says so.
     pub(super) const fn is_plain_access(&self) -> bool {
         matches!(self, Self::Read(..) | Self::Write(..))
     }
 }
 
-/// What a thread does.
+/// The operations of a thread.
 pub type Body = Vec<Op>;
 
-/// A program: the bodies of its threads. The first one is `main`, whose end is the end of the program.
+/// A program: the bodies of its threads. The first one is `main`, and the program ends with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     /// The bodies.
     pub bodies: Vec<Body>,
-    /// All bodies start together, thread `n` with body `n`; starting and ending are not events, and the program ends
-    /// with the last of them. This is how papers draw programs.
+    /// All bodies start together, thread `n` with body `n`. Starting and ending are not events, and the program ends with the
+    /// last of them. Papers draw programs this way.
     pub bare: bool,
-    /// The body that is no thread's, but the handler of the signal: see [`Op::Kill`]. A thread that runs it gets the signal again
-    /// only after its end, and one that waits on a condition variable after the wait.
+    /// The body that is not a thread but the handler of the signal: see [`Op::Kill`]. A thread that runs it gets the signal again
+    /// only after its end, and one that waits on a condition variable gets it after the wait.
     pub handler: Option<usize>,
 }
 
@@ -102,18 +102,18 @@ impl Program {
         Self { bodies, bare: false, handler: None }
     }
 
-    /// A program whose threads are all there from the start; see [`Program::bare`].
+    /// A program whose threads all exist from the start; see [`Program::bare`].
     #[must_use]
     pub fn bare(bodies: Vec<Body>) -> Self {
         Self { bodies, bare: true, handler: None }
     }
 
-    /// `main` starts these bodies, waits for them, and goes on with `then`.
+    /// `main` starts these bodies, joins them, and continues with `then`.
     #[must_use]
     pub fn fork_join(bodies: Vec<Body>, then: Body) -> Self {
         let mut main: Body = (1..=bodies.len()).map(Op::Create).collect();
         main.extend((0..bodies.len()).map(Op::Join));
-        // Jumps of `then` count from its own beginning.
+        // Jumps of `then` are relative to its own start.
         let start = main.len();
         main.extend(then.into_iter().map(|op| match op {
             Op::JumpIf(register, value, to) => Op::JumpIf(register, value, to + start),
@@ -122,7 +122,7 @@ impl Program {
         Self::new(std::iter::once(main).chain(bodies).collect())
     }
 
-    /// Number of an operation, from 1: what `Record::site` has for its accesses.
+    /// Returns the number of an operation, from 1: the `Record::site` of its accesses.
     #[must_use]
     pub fn site(&self, body: usize, position: usize) -> u32 {
         // Every body has one more place than operations: its end.
@@ -130,13 +130,13 @@ impl Program {
         (before + position + 1) as u32
     }
 
-    /// Code address of an operation.
+    /// Returns the code address of an operation.
     #[must_use]
     pub fn code(&self, body: usize, position: usize) -> u64 {
         0x1000 + u64::from(self.site(body, position))
     }
 
-    /// The sites of all plain accesses.
+    /// Returns the sites of all plain accesses.
     #[must_use]
     pub fn access_sites(&self) -> Vec<u32> {
         let mut sites = Vec::new();

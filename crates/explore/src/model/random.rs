@@ -2,21 +2,21 @@
 
 use super::program::{Body, Op, Program, Value};
 
-/// How large and how varied random programs are.
+/// The size and variety of random programs.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Threads besides `main`, at most (at least 2 are made).
+    /// Maximum number of threads besides `main` (at least 2 are made).
     pub threads: usize,
-    /// Statements per thread, at most. A statement is one to six operations.
+    /// Maximum number of statements per thread. A statement is one to six operations.
     pub statements: usize,
     /// Include yields, sleeps and timed waits.
     pub timing: bool,
-    /// Have a signal handler, and threads that send the signal.
+    /// Include a signal handler, and threads that send the signal.
     pub signals: bool,
 }
 
 impl Program {
-    /// The random program with this number.
+    /// Returns the random program with this number.
     #[must_use]
     pub fn random(seed: u64, shape: Shape) -> Self {
         let mut dice = Dice(seed);
@@ -41,7 +41,7 @@ impl Program {
         program
     }
 
-    /// Lets `main` end without waiting for one of the threads, which then ends with the program, wherever it is.
+    /// Makes `main` end without joining one of the threads, which then ends with the program, wherever it is.
     fn forget_join(&mut self, dice: &mut Dice) {
         let main = &mut self.bodies[0];
         let joins: Vec<usize> = (0..main.len()).filter(|&at| matches!(main[at], Op::Join(_))).collect();
@@ -56,12 +56,12 @@ impl Program {
         }
     }
 
-    /// Adds a handler, and a few operations that send its signal: anywhere in the threads, to any of them.
+    /// Adds a handler, and a few operations anywhere in the threads that send its signal to any of them.
     fn add_handler(&mut self, dice: &mut Dice) {
         let threads = self.bodies.len();
         for _ in 0..1 + dice.roll(2) {
             let from = dice.roll(threads);
-            // Only to threads that there are for sure: `main` sends when it has made all, others to those that were made before.
+            // Only to threads that certainly exist: `main` sends after creating all, others to those created before.
             let to = dice.roll(if from == 0 { threads } else { from + 1 }) as u32;
             let body = &mut self.bodies[from];
             let at = if from == 0 { threads - 1 } else { dice.roll(2) * body.len() };
@@ -73,10 +73,10 @@ impl Program {
                 }
             }
         }
-        // What interrupts a thread that waits for a lock begins with something that is possible.
+        // A handler that interrupts a thread waiting for a lock must begin with an operation that can complete.
         let begins = Op::AtomicRead(1, 3);
         let mut rest = dice.statement(false, 1);
-        // A handler that waits would be no use to anybody.
+        // A handler that waits would never be woken.
         while rest.iter().any(|op| matches!(op, Op::Wait(..) | Op::SemWait(_))) {
             rest = dice.statement(false, 1);
         }
@@ -86,8 +86,8 @@ impl Program {
 }
 
 impl Program {
-    /// The random program with this number, whose threads also wait for a variable in loops: without more, after a yield, or
-    /// by plain reads.
+    /// Returns the random program with this number, whose threads also wait for a variable in loops: spinning, yielding, or by
+    /// plain reads.
     #[must_use]
     pub fn random_with_loops(seed: u64, shape: Shape) -> Self {
         let mut program = Self::random(seed, shape);
@@ -115,7 +115,7 @@ impl Program {
 }
 
 impl Program {
-    /// The random program with this number, some of whose threads wait on a condition variable, in a loop or without one, for
+    /// Returns the random program with this number, some of whose threads wait on a condition variable, in a loop or not, for
     /// what the others do and signal.
     #[must_use]
     pub fn random_with_waits(seed: u64, shape: Shape) -> Self {
@@ -142,11 +142,11 @@ impl Program {
     }
 }
 
-/// A source of small numbers.
+/// A source of small random numbers.
 struct Dice(u64);
 
 impl Dice {
-    /// A number below `sides`.
+    /// Returns a number below `sides`.
     fn roll(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -164,7 +164,7 @@ impl Dice {
         body
     }
 
-    /// A few operations that belong together and start at this position.
+    /// Returns a few related operations that start at this position.
     fn statement(&mut self, timing: bool, start: usize) -> Body {
         let variable = self.roll(2);
         let mutex = self.roll(2);

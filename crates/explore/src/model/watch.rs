@@ -1,21 +1,21 @@
-//! Watchpoints in the model: see the runtime's module of the same purpose.
+//! Watchpoints in the model; the runtime has a module for the same purpose.
 
 use super::state::Operation;
 use crate::{Descriptor, Plan};
 use racehunter_log::AccessMode;
 use racehunter_walk::Sampler;
 
-/// The thread that is held, and where.
+/// The held thread, and where it is held.
 #[derive(Default)]
 pub(super) struct Watch {
     descriptors: Vec<Descriptor>,
-    /// Accesses of each thread that fit.
+    /// Number of matching accesses of each thread.
     seen: Vec<[u64; 2]>,
     patience: u64,
     sampler: Sampler,
-    /// The access that a thread is held at.
+    /// The access at which a thread is held.
     held: Option<Operation>,
-    /// The event before which it goes on, whatever others do.
+    /// The event before which it continues, whatever others do.
     until: u64,
     /// Threads whose next access was considered.
     looked_at: Vec<u32>,
@@ -36,7 +36,7 @@ impl Watch {
         self.held.is_some_and(|held| held.thread() == thread)
     }
 
-    /// The access that is held, if the one that is about to happen conflicts with it. It is held no longer.
+    /// Returns the held access, if the access about to happen conflicts with it. It is then no longer held.
     pub fn meets(&mut self, next: &Operation) -> Option<Operation> {
         let held = self.held.filter(|held| {
             let modes = held.event.access().zip(next.event.access()).map(|(held, next)| (held.mode, next.mode));
@@ -45,13 +45,13 @@ impl Watch {
             };
             held.thread() != next.thread() && held.object() == next.object() && modes.is_some_and(conflict)
         })?;
-        // The pair has met: nothing more is to be provoked, but further accesses may be drawn.
+        // The pair has met: nothing more is provoked, but further accesses may be sampled.
         self.held = None;
         self.descriptors.clear();
         Some(held)
     }
 
-    /// Whether the thread is held before this access. Each access is considered once.
+    /// Returns whether the thread is held before this access. Each access is considered once.
     pub fn hold(&mut self, access: &Operation, path: u64, events: u64) -> bool {
         if self.looked_at.contains(&access.thread()) {
             return false;
@@ -77,7 +77,7 @@ impl Watch {
         wanted
     }
 
-    /// The plan chooses a thread: if it is held, no other thread came in the execution that the plan repeats either.
+    /// The plan chooses a thread. If it is held, no partner came in the repeated execution either.
     pub fn let_go(&mut self, thread: u32) -> bool {
         let is_held = self.holds(thread);
         if is_held {
@@ -86,12 +86,12 @@ impl Watch {
         is_held
     }
 
-    /// The others have had the events that they are given: the thread that goes on before event `n`.
+    /// Returns the thread that continues before event `n` because the others have used up their events.
     pub fn expires(&mut self, n: u64) -> Option<u32> {
         self.held.take_if(|_| n >= self.until).map(|held| held.thread())
     }
 
-    /// No other thread can run.
+    /// Returns the held thread, because no other thread can run.
     pub fn give_up(&mut self) -> Option<u32> {
         self.held.take().map(|held| held.thread())
     }

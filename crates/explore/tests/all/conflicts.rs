@@ -1,4 +1,4 @@
-//! Conflicting accesses, and how they are described: against the definitions of the paper, in their simplest form.
+//! Conflicting accesses and their descriptors, against the paper's definitions in their simplest form.
 
 use proptest::prelude::*;
 use racehunter_abi::{Kind, Record};
@@ -8,7 +8,7 @@ use racehunter_log::{CodeAddress, ThreadId, ThreadPath};
 /// An access: thread, place, callers, address, size and kind.
 type Access<'a> = (u32, u64, &'a [u64], u64, u8, Kind);
 
-/// An execution of threads that `main` has created.
+/// An execution of threads that `main` created.
 struct Log {
     execution: Execution,
 }
@@ -72,8 +72,8 @@ fn conflict(a: &Record, b: &Record) -> bool {
         && !(a.kind.is_atomic() && b.kind.is_atomic())
 }
 
-/// Whether an access is the one that is described, by the paper's words: the thread, the instruction, the top of the stack, and
-/// as the how-manieth of those.
+/// Returns the accesses that match a descriptor in the paper's words: the thread, the instruction, the top of the stack, and
+/// the number among those.
 fn described(execution: &Execution, wanted: &Descriptor, paths: &[u64]) -> Vec<usize> {
     let mut seen = vec![0; paths.len()];
     let mut found = Vec::new();
@@ -101,13 +101,13 @@ const KINDS: [Kind; 4] = [Kind::Read, Kind::Write, Kind::AtomicRead, Kind::Atomi
 
 proptest! {
     #[test]
-    fn pairs_are_those_of_the_definition(
+    fn pairs_match_the_definition_of_a_conflict(
         accesses in prop::collection::vec((1..4_u32, 1..4_u64, 0..3_usize, 0..24_u64, 0..4_u32, 0..4_usize), 0..40)
     ) {
         let stacks: [&[u64]; 3] = [&[], &[7], &[7, 8]];
         let mut log = Log::new(3);
         for (thread, code, stack, address, size, kind) in accesses {
-            // What a place in the code does is the same every time.
+            // A place in the code always makes the same kind of access.
             let kind = KINDS[(kind + code as usize) % 4];
             log.access((thread, code, stacks[stack], 64 + address, 1 << size, kind));
         }
@@ -124,8 +124,8 @@ proptest! {
                 }
             }
         }
-        prop_assert_eq!(found.pairs, pairs, "all pairs are counted, each once");
-        // Every description fits one access, and every access that conflicts has one.
+        prop_assert_eq!(found.pairs, pairs, "each pair must be counted once");
+        // Every descriptor matches one access, and every conflicting access has one.
         let mut targets = std::collections::BTreeSet::new();
         for target in &found.targets {
             let both = target.pair.each_ref().map(|access| described(&log.execution, access, &paths(3)));
@@ -137,7 +137,7 @@ proptest! {
         prop_assert_eq!(targets, conflicting);
         let firsts = found.targets.iter().filter(|target| target.is_first).count();
         prop_assert_eq!(conflicts(&log.execution).len(), firsts);
-        // The portions together are the whole, and each says how many are left.
+        // The portions together are the whole, and each states how many are left.
         let (mut portion, mut together) = (Portion { from: 0, most: 3 }, std::collections::BTreeSet::new());
         loop {
             let part = conflicts_of(&log.execution, portion);
@@ -156,7 +156,7 @@ proptest! {
 #[test]
 fn descriptors_are_as_short_as_can_be() {
     let mut log = Log::new(2);
-    // The sixth caller tells two ways to the same place apart.
+    // The sixth caller distinguishes two paths to the same place.
     let (one, other): (&[u64], &[u64]) = (&[1, 2, 3, 4, 5, 6], &[1, 2, 3, 4, 5, 7]);
     log.access((1, 10, one, 64, 4, Kind::Write));
     log.access((1, 10, other, 64, 4, Kind::Write));
@@ -171,7 +171,7 @@ fn descriptors_are_as_short_as_can_be() {
     let numbers: std::collections::BTreeSet<(u64, u64)> =
         of(10).map(|access| (access.callers[5], access.nth)).collect();
     assert_eq!(numbers, [(6, 1), (6, 2), (7, 1)].into());
-    // Who executes the instruction matters once others do, too.
+    // The thread matters once others execute the instruction too.
     log.access((2, 10, one, 64, 4, Kind::Write));
     let targets = log.targets();
     let all_named = targets
@@ -196,7 +196,7 @@ fn a_number_of_the_program_takes_the_place_of_the_family() {
 }
 
 #[test]
-fn a_lock_in_common_comes_later_and_is_not_left_out() {
+fn pairs_with_a_common_lock_come_last_but_are_not_left_out() {
     let mut log = Log::new(2);
     for thread in [1, 2] {
         for (code, locks) in [(10, true), (20, false)] {

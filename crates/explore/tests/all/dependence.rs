@@ -1,12 +1,11 @@
-//! Beginnings of executions are told apart by what depends on what: against all schedules of small programs, connected by
-//! exchanging neighbours that are independent.
+//! The past of a prefix against all schedules of small programs, connected by swapping independent neighbours.
 
 use racehunter_explore::model::{ModelExecutor, Path, Program, Shape, schedules};
 use racehunter_explore::{Execution, Plan, Switch};
 use racehunter_log::{AccessMode, CodeAddress, Entry, Event, EventNumber, History, ThreadId};
 use std::collections::{HashMap, HashSet};
 
-/// The execution in which threads perform events in this order.
+/// Returns the execution in which threads perform events in this order.
 fn execution(executor: &mut ModelExecutor, order: &[u32]) -> Execution {
     let (mut switches, mut from) = (Vec::new(), 0);
     for (at, &to) in order.iter().enumerate() {
@@ -23,7 +22,7 @@ fn execution(executor: &mut ModelExecutor, order: &[u32]) -> Execution {
     executor.run_one(&Plan::replay(switches))
 }
 
-/// Whether it matters which of two events comes first, said in the simplest words.
+/// Returns whether the order of two events matters, in the simplest terms.
 fn depend(a: Entry<'_>, b: Entry<'_>) -> bool {
     let about = |event: &Event| match *event {
         Event::Wait { condition, mutex, .. } | Event::WaitEnd { condition, mutex, .. } => vec![condition, mutex],
@@ -35,8 +34,7 @@ fn depend(a: Entry<'_>, b: Entry<'_>) -> bool {
     let (one, other) = (a.event(), b.event());
     let same =
         about(&one).iter().any(|object| about(&other).contains(object)) && !(only_reads(&one) && only_reads(&other));
-    // Who creates or joins a thread comes before, or after, the end of that thread; and threads have their numbers in the order
-    // of creation.
+    // Creating or joining a thread is ordered with the end of that thread; and threads are numbered in the order of creation.
     let target = |entry: Entry<'_>| match entry.event() {
         Event::Create { child, .. } => Some(child),
         Event::Join { target, .. } => Some(target),
@@ -45,7 +43,7 @@ fn depend(a: Entry<'_>, b: Entry<'_>) -> bool {
     };
     let creates = |event: &Event| matches!(event, Event::Create { .. });
     let family = target(a).is_some() && target(a) == target(b) || creates(&one) && creates(&other);
-    // More than needs to be for memory alone: schedulers go by the order of yields.
+    // Coarser than memory requires: schedulers depend on the order of yields.
     let coarse = |event: &Event| matches!(event, Event::Yield | Event::Sleep | Event::Kill { .. });
     a.thread() == b.thread() || same || family || coarse(&one) || coarse(&other)
 }
@@ -59,7 +57,7 @@ fn root(parents: &mut [usize], mut of: usize) -> usize {
 }
 
 #[test]
-fn the_same_number_means_the_same_up_to_independent_neighbours() {
+fn equal_pasts_differ_only_in_the_order_of_independent_neighbours() {
     let (mut programs, mut merged, mut apart) = (0, 0, 0);
     for seed in 0..400 {
         let shape = Shape { threads: 2, statements: 2, timing: false, signals: false };
@@ -83,7 +81,7 @@ fn the_same_number_means_the_same_up_to_independent_neighbours() {
                 }
                 let mut exchanged = path.order.clone();
                 exchanged.swap(at - 1, at);
-                // The end of `main` is the end of all: what has not happened by then does not happen.
+                // The program ends with `main`: events that have not happened by then do not happen.
                 let Some(&other) = numbers.get(exchanged.as_slice()) else { continue };
                 let (a, b) = (root(&mut parents, number), root(&mut parents, other));
                 parents[a] = b;
@@ -94,7 +92,7 @@ fn the_same_number_means_the_same_up_to_independent_neighbours() {
                 let together = root(&mut parents, a) == root(&mut parents, b);
                 assert_eq!(together, sums[a] == sums[b], "seed {seed}: {:?} and {:?}", all[a].order, all[b].order);
                 *(if together { &mut merged } else { &mut apart }) += 1;
-                // And what is the same ends in the same way.
+                // Equivalent schedules end in the same way.
                 assert!(!together || all[a].outcome == all[b].outcome && all[a].bugs == all[b].bugs, "seed {seed}");
             }
         }

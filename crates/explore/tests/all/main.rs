@@ -1,4 +1,4 @@
-//! The in-memory model, and what is derived from its executions.
+//! Tests of the in-memory model and of what is derived from its executions.
 
 mod conflicts;
 mod dependence;

@@ -1,4 +1,4 @@
-//! The model keeps the rules of the event crate, and its log says what brute force says.
+//! The model follows the rules of the event crate, and its log agrees with brute force.
 
 use proptest::prelude::*;
 use racehunter_abi::Kind;
@@ -23,7 +23,7 @@ fn log(execution: &Execution) -> Vec<(u64, u32, Kind, u64)> {
     execution.records.iter().map(|r| (r.index.0, r.thread.0, r.kind, r.object & 0xffff)).collect()
 }
 
-/// Each thread takes both locks, the second one in the other order.
+/// Each thread takes both locks, the second thread in the opposite order.
 fn crossed_locks() -> Program {
     let take = |a, b| vec![Op::Lock(a), Op::Lock(b), Op::Unlock(b), Op::Unlock(a)];
     Program::fork_join(vec![take(0, 1), take(1, 0)], vec![])
@@ -36,10 +36,10 @@ fn config() -> ProptestConfig {
 proptest! {
     #![proptest_config(config())]
 
-    /// Preemptions and switches as read from the log are those that brute force counted for the same schedule, and the
+    /// Preemptions and switches read from the log equal those that brute force counted for the same schedule, and the
     /// log shows the same bugs.
     #[test]
-    fn the_log_says_what_brute_force_says(seed: u64, walk: u64, wide: bool, timing: bool, signals: bool) {
+    fn the_log_agrees_with_brute_force(seed: u64, walk: u64, wide: bool, timing: bool, signals: bool) {
         let signals = signals && !timing;
         let shape = Shape { threads: if wide { 3 } else { 2 }, statements: 2, timing, signals };
         let program = Program::random(seed, shape);
@@ -62,7 +62,7 @@ proptest! {
         }
     }
 
-    /// Every choice that the log offers can be made; that is what a target stands on.
+    /// Every alternative in the log can be chosen; targets rely on that.
     #[test]
     fn every_choice_of_the_log_is_possible(seed: u64, walk: u64, timing: bool) {
         let program = Program::random(seed, Shape { threads: 3, statements: 2, timing, signals: false });
@@ -87,14 +87,14 @@ proptest! {
 }
 
 #[test]
-fn numbers_of_blocking_and_of_ends() {
+fn blocked_and_ending_threads_number_their_events_by_the_rules() {
     let program = Program::fork_join(vec![vec![Op::Lock(0)]], vec![]);
     let execution = run(program, &Plan::default());
     assert_eq!(
         log(&execution),
         [
             (1, 0, Kind::Create, 1),
-            // `main` arrives at the join, which would be event 2, and thread 1 performs event 2 instead.
+            // `main` reaches the join, which would be event 2, and thread 1 performs event 2 instead.
             (2, 0, Kind::Blocked, 1),
             (2, 0, Kind::Switch, 1),
             (2, 1, Kind::Lock, 0),
@@ -124,7 +124,7 @@ fn accesses_that_are_not_points_count_but_are_not_logged() {
 }
 
 #[test]
-fn a_deadlock_names_who_waits_where() {
+fn a_deadlock_names_each_waiting_thread_and_its_place() {
     let program = crossed_locks();
     let switch = |at, from, to| Switch {
         at: EventNumber(at),
@@ -159,7 +159,8 @@ fn a_plan_that_does_not_fit_diverges() {
     };
     let first = switches[0];
     assert_eq!((first.at.0, first.from.0, first.to.0), (3, 0, 1));
-    // Wrong place, wrong thread before, a thread that does not exist, one that is blocked, one that is not due.
+    // The wrong place, the wrong previous thread, a thread that does not exist, one that is blocked, one that is not
+    // due.
     assert_eq!(diverges(vec![Switch { code: CodeAddress(1), ..first }], 4), Outcome::Diverged(EventNumber(3)));
     assert_eq!(diverges(vec![Switch { from: ThreadId(1), ..first }], 4), Outcome::Diverged(EventNumber(3)));
     assert_eq!(diverges(vec![Switch { to: ThreadId(9), ..first }], 4), Outcome::Diverged(EventNumber(3)));
@@ -173,7 +174,7 @@ fn repeating_an_execution_leaves_nothing_to_a_strategy() {
     let with = |second| Program::new(vec![vec![Op::Create(1), second], vec![Op::Yield]]);
     let repeat = run(with(Op::SemPost(0)), &Plan::default()).repeat();
     assert_eq!(run(with(Op::SemPost(0)), &repeat).outcome, Outcome::Exited(0));
-    // Where the program used to go on, it now waits.
+    // Where the program continued before, it now waits.
     assert_eq!(run(with(Op::Join(0)), &repeat).outcome, Outcome::Diverged(EventNumber(2)));
 }
 
@@ -187,7 +188,7 @@ fn good_as_plan(execution: &Execution) -> Execution {
 }
 
 #[test]
-fn locks_order_accesses_and_nothing_else_does() {
+fn only_synchronisation_orders_accesses() {
     let plain = vec![Op::Write(0, Value::Const(1))];
     let locked = vec![Op::Lock(0), Op::Write(0, Value::Const(1)), Op::Unlock(0)];
     let racy = Program::fork_join(vec![plain.clone(), plain.clone()], vec![Op::Read(0, 0)]);
@@ -199,7 +200,7 @@ fn locks_order_accesses_and_nothing_else_does() {
     assert_eq!(run(half, &Plan::default()).bugs().len(), 1);
     let undetected = Plan { detect_races: false, ..Plan::default() };
     assert_eq!(run(racy, &undetected).bugs(), []);
-    // A flag that is atomic orders what comes before and after it; one that is not is a race itself.
+    // An atomic flag orders what comes before and after it; a plain one is itself a race.
     let publish = |flag| vec![Op::Write(0, Value::Const(1)), flag, Op::SemPost(0)];
     let consume = |flag| vec![Op::SemWait(1), flag, Op::Read(0, 0)];
     let flags = |set, get| Program::fork_join(vec![publish(set), consume(get), vec![Op::SemPost(1)]], vec![]);
@@ -209,7 +210,7 @@ fn locks_order_accesses_and_nothing_else_does() {
         from: ThreadId(from),
         code: CodeAddress::UNKNOWN,
     };
-    // Thread 3 runs before thread 2, so that the semaphore does not order 1 and 2.
+    // Thread 3 runs before thread 2, so the semaphore does not order 1 and 2.
     let plan = Plan { switches: vec![switch(4, 0, 3), switch(6, 3, 1)], tail_from: EventNumber(7), ..Plan::default() };
     let atomic = flags(Op::AtomicWrite(1, Value::Const(1)), Op::AtomicRead(1, 1));
     let execution = run(atomic, &plan);
@@ -219,7 +220,7 @@ fn locks_order_accesses_and_nothing_else_does() {
 }
 
 #[test]
-fn waits_signals_and_time_outs() {
+fn waits_end_by_a_signal_or_a_time_out() {
     let waiter = vec![Op::Lock(0), Op::TimedWait(0, 0, 5, 1), Op::Unlock(0)];
     let signaller = vec![Op::Lock(0), Op::Signal(0), Op::Unlock(0)];
     let program = Program::fork_join(vec![waiter, signaller], vec![]);
@@ -247,8 +248,8 @@ fn waits_signals_and_time_outs() {
 }
 
 #[test]
-fn limits_and_fairness() {
-    // It counts its rounds, so no state comes again: only the limit makes it give way.
+fn limits_end_executions_and_turns() {
+    // The loop counts its rounds, so no state repeats: only the limit makes it give way.
     let forever = vec![Op::Set(1, Value::RegPlus(1, 1)), Op::AtomicRead(0, 0), Op::JumpIf(0, 0, 0)];
     let program = Program::fork_join(vec![forever, vec![Op::AtomicWrite(0, Value::Const(1))]], vec![]);
     let unfair = Plan { fair_limit: None, max_events: 1_000, ..Plan::default() };
@@ -257,7 +258,7 @@ fn limits_and_fairness() {
     let execution = run(program, &fair);
     assert_eq!(execution.outcome, Outcome::Exited(0));
     let turn = execution.records.iter().find(|r| r.kind == Kind::Switch && r.detail == Cause::Fair as u8).unwrap();
-    // It began with event 3 and had 20 events.
+    // Its turn began with event 3 and took 20 events.
     assert_eq!((turn.index.0, turn.thread.0, turn.object), (23, 1, 2));
 }
 
@@ -289,7 +290,7 @@ fn sharing_is_reported_and_found_by_watching_everything() {
 proptest! {
     #![proptest_config(config())]
 
-    /// A program under test can write over its log: whatever is there, it is read to its end.
+    /// A program under test can overwrite its log: any log must be readable to its end.
     #[test]
     fn any_log_can_be_read(words in prop::collection::vec(any::<[u8; 11]>(), 0..40), events in 0_u64..60) {
         let wide = |byte: u8| if byte == 255 { u64::MAX } else { byte.into() };
@@ -298,7 +299,7 @@ proptest! {
             index: EventNumber(wide(word[0]) % 64),
             code: CodeAddress(word[1].into()),
             object: wide(word[2]) << (word[3] % 64),
-            // Long accesses take long, and have a test of their own.
+            // Long accesses take long, and another test covers them.
             extra: if kind(word).is_access() { word[4].into() } else { wide(word[4]) },
             thread: ThreadId(if word[5] == 255 { u32::MAX } else { (word[5] % 9).into() }),
             stack: word[6].into(),

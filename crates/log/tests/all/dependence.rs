@@ -1,4 +1,4 @@
-//! Which operations depend on each other, and what the past of an execution is.
+//! The dependence of operations, and the past of an execution.
 
 use proptest::prelude::*;
 use racehunter_log::*;
@@ -49,7 +49,7 @@ fn past(events: &[(u32, Event)]) -> u128 {
 }
 
 #[test]
-fn only_the_order_of_what_conflicts_counts() {
+fn only_the_order_of_conflicting_operations_counts() {
     assert_eq!(past(&[(0, write(8)), (1, write(16))]), past(&[(1, write(16)), (0, write(8))]));
     assert_eq!(past(&[(0, read(8)), (1, read(8))]), past(&[(1, read(8)), (0, read(8))]));
     assert_ne!(past(&[(0, write(8)), (1, read(8))]), past(&[(1, read(8)), (0, write(8))]));
@@ -67,7 +67,7 @@ fn only_the_order_of_what_conflicts_counts() {
 }
 
 #[test]
-fn a_history_goes_up_to_an_event_and_knows_who_lives() {
+fn a_history_covers_events_up_to_one_and_knows_the_live_threads() {
     let create = Event::Create { child: ThreadId(1), start: CodeAddress(0), is_timer: false };
     let log = records(&[(0, create), (1, write(8)), (1, Event::Exit), (0, write(8))]);
     let mut history = History::new(&log);
@@ -89,7 +89,7 @@ fn an_event_that_happens_because_time_passes_conflicts_with_all() {
     let first = timed(&[suspended, (1, wait_end), (0, write(8))]);
     let second = timed(&[suspended, (0, write(8)), (1, wait_end)]);
     assert_ne!(first, second);
-    // A signal has woken the thread: then only what touches the condition variable and the mutex matters.
+    // A signal has woken the thread, so only operations on the condition variable and the mutex matter.
     let woken = (1, Event::Woken);
     assert_eq!(
         timed(&[suspended, woken, (1, wait_end), (0, write(8))]),
@@ -116,7 +116,7 @@ fn operation() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Words that an operation touches, said in the simplest way: byte by byte.
+/// Returns the words that an operation touches, in the simplest way: byte by byte.
 fn touched(event: &Event) -> Vec<(u64, bool)> {
     match event {
         Event::Access(access) => {
@@ -133,21 +133,21 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
     #[test]
-    fn operations_conflict_when_they_touch_the_same_and_one_changes_it(a in operation(), b in operation()) {
+    fn operations_conflict_when_they_touch_the_same_word_and_one_changes_it(a in operation(), b in operation()) {
         let both = [(0, a), (1, b)];
         let log = records(&both);
         let [one, other] = [0, 1].map(|at: usize| Footprint::of(Entry::of(&log[at]), false));
         let meet = touched(&a).iter().any(|x| touched(&b).iter().any(|y| x.0 == y.0 && (x.1 || y.1)));
         prop_assert_eq!(one.conflicts(&other), meet);
         prop_assert_eq!(other.conflicts(&one), meet);
-        // And the past agrees: exchanging the two makes a difference exactly then.
+        // The past agrees: it changes exactly when the two conflict.
         prop_assert_eq!(past(&both) != past(&[(1, b), (0, a)]), meet);
         let mut changed = one.clone();
         changed.change_all();
         prop_assert!(!one.conflicts(&other) || changed.conflicts(&other));
     }
 
-    /// Whatever is exchanged step by step, as long as it is independent, has the same past.
+    /// Any sequence of swaps of independent neighbours keeps the past.
     #[test]
     fn independent_neighbours_can_be_exchanged(
         events in prop::collection::vec((0_u32..3, operation()), 1..12),
@@ -173,5 +173,5 @@ fn accesses_overlap_when_they_have_a_byte_in_common() {
     assert!(at(100, 4).overlaps(&at(103, 1)) && at(103, 1).overlaps(&at(100, 4)));
     assert!(!at(100, 4).overlaps(&at(104, 4)) && !at(104, 4).overlaps(&at(100, 4)));
     assert!(at(90, 11).overlaps(&at(100, 4)) && !at(90, 11).overlaps(&at(101, 4)));
-    assert!(at(100, 0).overlaps(&at(100, 4)), "an access touches at least one byte");
+    assert!(at(100, 0).overlaps(&at(100, 4)), "an access covers at least one byte");
 }

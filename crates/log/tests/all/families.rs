@@ -36,7 +36,7 @@ fn names_do_not_depend_on_the_order_of_creation() {
 }
 
 #[test]
-fn a_thread_that_the_program_has_numbered_has_that_name() {
+fn a_thread_numbered_by_the_program_has_that_name() {
     let mut tree = FamilyTree::default();
     create(&mut tree, 0, 1);
     tree.note_event(ThreadId(1), &Event::Numbered { path: ThreadPath(77) });
@@ -46,7 +46,7 @@ fn a_thread_that_the_program_has_numbered_has_that_name() {
 }
 
 #[test]
-fn damaged_logs_make_no_endless_names() {
+fn names_from_damaged_logs_are_finite() {
     let mut tree = FamilyTree::default();
     create(&mut tree, 1, 1);
     create(&mut tree, 3, 2);

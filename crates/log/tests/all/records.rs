@@ -1,4 +1,4 @@
-//! Records and events: what is encoded decodes, and whatever is in a log can be read.
+//! Records and events: encoding and decoding are inverse, and any log can be read.
 
 use proptest::prelude::*;
 use racehunter_abi::Kind;
@@ -16,7 +16,7 @@ fn other_thread() -> impl Strategy<Value = Option<ThreadId>> {
     prop::option::of(thread())
 }
 
-/// Every value of an enumeration with one byte.
+/// Every value of a one-byte enumeration.
 fn byte<T: std::fmt::Debug>(from: fn(u8) -> Option<T>) -> impl Strategy<Value = T> {
     any::<u8>().prop_filter_map("not one of these", from)
 }
@@ -209,7 +209,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
     #[test]
-    fn what_is_encoded_decodes(is_operation in any::<bool>(), a in operation(), b in note(), at in position()) {
+    fn encoding_and_decoding_are_inverse(is_operation in any::<bool>(), a in operation(), b in note(), at in position()) {
         let event = if is_operation { a } else { b };
         let record = event.record(at);
         let entry = Entry::of(&record);
@@ -227,7 +227,7 @@ proptest! {
         prop_assert_eq!(seen, at);
     }
 
-    /// A program under test can overwrite its log: whatever is there decodes, and what it decodes to is stable.
+    /// A program under test can overwrite its log: any bytes decode, and the result is stable.
     #[test]
     fn any_record_decodes(
         kind in 0_u8..=110,
@@ -245,7 +245,7 @@ proptest! {
         prop_assert_eq!(event == Event::Unknown, kind == Kind::None);
         prop_assert_eq!(entry.variable(), event.variable());
         let _ = (Footprint::of(entry, false), event.file(), event.acquired(), event.released());
-        // Whatever was not understood is left out, and what was understood comes back.
+        // Invalid fields are dropped; everything valid survives.
         let is_lossy = matches!(event, Event::Blocked { .. } | Event::Suspended { .. } | Event::ThreadState { .. });
         if !is_lossy {
             let again = event.record(Position { thread: ThreadId(thread), ..Position::default() });

@@ -6,9 +6,9 @@ use core::ffi::CStr;
 use racehunter_abi::{Escape, UNMODELLED_FORMAT, UNMODELLED_FUNCTION};
 use racehunter_machine::format::{self, Print, Scan, Scanned, VaList};
 
-/// The arguments behind a format.
+/// The arguments after a format.
 enum Arguments<'a> {
-    /// Those of the call, from a position on.
+    /// Arguments of the call, from a position on.
     Listed(&'a Call, u8),
     /// A `va_list`.
     Passed(VaList),
@@ -30,7 +30,8 @@ impl format::Arguments for Arguments<'_> {
                 // SAFETY: the plugin passes the arguments of the call with their number.
                 unsafe { call.argument(*at - 1) }
             }
-            // SAFETY: the program passes as many arguments as the format says, or the call itself would read too far.
+            // SAFETY: the program passes as many arguments as the format requires, or the call itself would read too
+            // far.
             Self::Passed(list) => unsafe { *(list.next_address() as *const usize) },
         }
     }
@@ -44,7 +45,7 @@ impl format::Arguments for Arguments<'_> {
 }
 
 impl Call {
-    /// Whether the name is one of a routine for formats.
+    /// Handles a routine for formats. Returns whether the name is one.
     pub(super) unsafe fn formats(&self, name: &str, format: u8) -> bool {
         let is_passed = name.starts_with('v');
         let text = self.argument(format);
@@ -68,7 +69,7 @@ impl Call {
         true
     }
 
-    /// The format says something that is not looked into.
+    /// Notes a part of the format that is not followed.
     unsafe fn is_not_followed(&self) {
         log::escape(Escape::Unmodelled, self.code, (UNMODELLED_FUNCTION + UNMODELLED_FORMAT) as usize, 0);
     }
@@ -93,10 +94,10 @@ impl Call {
     }
 }
 
-/// Bytes that are read of a string which is printed.
+/// Returns the number of bytes that printing a string reads.
 unsafe fn printed_len(text: usize, precision: Option<usize>, is_wide: bool) -> usize {
     match precision {
-        // How much of it depends on how its characters are written.
+        // The length depends on the encoding of the characters.
         Some(most) if is_wide => wide_len(text, most.min(1)) * 4,
         Some(most) => (strnlen(text as *const u8, most) + 1).min(most),
         None if is_wide => (wide_len(text, usize::MAX) + 1) * 4,

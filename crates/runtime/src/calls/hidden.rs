@@ -1,11 +1,11 @@
-//! Objects that represent state inside the C library. The detector knows only memory: each has a byte, and a symbol
-//! by which reports name it.
+//! Objects that represent state inside the C library. The detector knows only memory, so each has a byte, and a symbol
+//! for reports.
 
 use core::arch::global_asm;
 use core::ffi::c_char;
 use racehunter_sight::models::HIDDEN;
 
-/// Bytes of each, so that they are in separate cells.
+/// Distance between them, so that they are in separate cells.
 const STRIDE: usize = 16;
 
 macro_rules! objects {
@@ -99,13 +99,13 @@ const fn are_the_same() -> bool {
     NAMES.len() == HIDDEN.len()
 }
 
-/// The address of the byte that represents it.
+/// Returns the address of the byte that represents a state.
 pub(crate) fn address(name: &str) -> Option<usize> {
     let at = HIDDEN.iter().position(|known| *known == name)?;
     Some(&raw const rh_hidden as usize + at * STRIDE)
 }
 
-/// The address of a variable of the C library, as the program sees it. Zero when there is none.
+/// Returns the address of a variable of the C library, as the program sees it, or zero.
 pub(crate) unsafe fn variable(name: &str) -> usize {
     const LONGEST: usize = 32;
     const DEFAULT: *mut u8 = core::ptr::null_mut();

@@ -1,9 +1,9 @@
 //! What functions of the C library do to memory of the program, by the models of [`racehunter_sight::models`].
 //!
-//! The compiler plugin passes the model and the arguments of a call, before it and, if something depends on its
-//! result, after it has returned. Accesses that are known before are announced like any access of the program. For
-//! those that are known only afterwards, the memory is a scheduling point before the call, and the detector is not
-//! informed; when the call has returned, the detector learns what was touched.
+//! The compiler plugin passes the model and the arguments of a call, before it and, if something depends on its result,
+//! after it has returned. Accesses that are known before are announced like any access of the program. For those that
+//! are known only afterwards, the memory is a scheduling point before the call, without the detector; when the call has
+//! returned, the detector learns what was touched.
 
 mod formats;
 mod hidden;
@@ -26,7 +26,7 @@ unsafe extern "C" {
 pub(crate) struct Call {
     /// The number of arguments, then the arguments. Those that are not numbers or pointers are zero.
     arguments: *const usize,
-    /// What it has returned.
+    /// The returned value.
     result: isize,
     has_returned: bool,
     site: *mut u8,
@@ -34,7 +34,7 @@ pub(crate) struct Call {
     frame: usize,
 }
 
-/// A call is next.
+/// Handles a model before its call.
 pub(crate) unsafe extern "C" fn before(
     model: *const c_char,
     arguments: *const usize,
@@ -45,7 +45,7 @@ pub(crate) unsafe extern "C" fn before(
     Call { arguments, result: 0, has_returned: false, site, code, frame }.apply(model);
 }
 
-/// It has returned.
+/// Handles a model after its call has returned.
 pub(crate) unsafe extern "C" fn after(
     model: *const c_char,
     arguments: *const usize,
@@ -98,7 +98,7 @@ impl Call {
             cancel::note_at(self.code);
         }
         if matches!(touch.place, Place::Hidden(_)) && touch.direction != Direction::Read {
-            // A loop around such a call is not in the same state again.
+            // A loop around such a call does not return to the same state.
             spin::moves_on();
         }
         let len = self.length(touch.length, address);
@@ -132,7 +132,7 @@ impl Call {
 
     unsafe fn length(&self, length: Length, address: usize) -> usize {
         if io::is_in_first_page(address) {
-            // The function refuses it, or is what crashes.
+            // The function refuses it, or crashes.
             return 0;
         }
         let result = self.result.max(0) as usize;
@@ -176,7 +176,7 @@ impl Call {
         }
     }
 
-    /// The memory is about to be used in a way that is known only afterwards.
+    /// Makes a scheduling point of memory whose use is known only afterwards.
     unsafe fn approach(&self, address: usize, writes: bool) {
         if address != 0 && !self.has_returned && !free::is_on() {
             let kind = if writes { Kind::Write } else { Kind::Read };
@@ -205,7 +205,7 @@ impl Call {
     }
 }
 
-/// Wide characters before the end of a string.
+/// Returns the number of wide characters before the end of a string.
 unsafe fn wide_len(text: usize, most: usize) -> usize {
     let text = text as *const u32;
     let mut len = 0;

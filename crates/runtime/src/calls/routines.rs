@@ -1,11 +1,11 @@
-//! Models that the language of the models cannot express.
+//! Models that the notation of the models cannot express.
 
 use super::{Call, hidden, strlen, strnlen, wide_len};
 use crate::thread::LIVE;
 use crate::{Global, constructors, log};
 use racehunter_abi::{Escape, UNMODELLED_FUNCTION, UNMODELLED_HALF};
 
-/// Bytes of the name of an environment variable that are compared.
+/// Maximum length of the compared name of an environment variable.
 const LONGEST_NAME: usize = 256;
 
 /// Where `strtok` continues.
@@ -13,20 +13,20 @@ const LONGEST_NAME: usize = 256;
 static SAVED: Global<usize> = Global::new(0);
 
 impl Call {
-    /// Returns true if fewer items were read than asked for: a part of one more may have been written.
+    /// Returns whether fewer items were read than requested: a part of one more may have been written.
     unsafe fn ends_within_item(&self, numbers: u8) -> bool {
         let (size, count) = (self.argument(numbers / 10), self.argument(numbers % 10));
         size > 1 && (self.result as usize) < count
     }
 
-    /// The call failed. How much it has written before is not known.
+    /// Notes a failed call that may have written an unknown amount.
     unsafe fn note_half(&self) {
         if LIVE.get() > 1 {
             log::escape(Escape::Unmodelled, self.code, (UNMODELLED_FUNCTION + UNMODELLED_HALF) as usize, 0);
         }
     }
 
-    /// A routine of a model, by its name. `number` is an argument, or what the routine takes it for.
+    /// Handles a routine of a model, by its name. The meaning of `number` depends on the routine.
     pub(super) unsafe fn routine(&self, name: &str, number: u8) {
         if self.formats(name, number) {
             return;
@@ -86,7 +86,7 @@ impl Call {
         }
     }
 
-    /// The list of variables, which a call reads, or may change anywhere.
+    /// Accesses the list of variables, which a call reads, or may change anywhere.
     unsafe fn environment(&self, is_changed: bool) {
         let variable = hidden::variable("environ") as *const *const usize;
         let list = if variable.is_null() { core::ptr::null() } else { *variable };
@@ -103,8 +103,8 @@ impl Call {
         } else {
             self.reads(list as usize, len)
         }
-        // `putenv` puts memory of the program into the list; names are compared. Those from before the start are the same for all
-        // threads, and how many there are must not matter.
+        // `putenv` puts memory of the program into the list, and names are compared. Variables from before the start are the same
+        // for all threads, and their number must not matter.
         for text in (0..count).map(|at| *list.add(at) as *const u8).filter(|&text| !constructors::has_string(text)) {
             let name = strnlen(text, LONGEST_NAME);
             let len = (0..name).find(|&at| *text.add(at) == b'=').unwrap_or(name);
@@ -112,7 +112,8 @@ impl Call {
         }
     }
 
-    /// An address of the internet, which is read as the first argument, or was written as the second. Its size depends on its family.
+    /// Accesses an internet address, which is read as the first argument, or was written as the second. Its size depends on its
+    /// family.
     unsafe fn internet_address(&self, at: u8) {
         const INET6: u32 = 10;
         let address = self.argument(at);
@@ -142,7 +143,7 @@ impl Call {
         self.reads(text + found, len - found);
     }
 
-    /// `strtok` and `strtok_r`: delimiters are passed over, then the word is cut off.
+    /// `strtok` and `strtok_r`: skip delimiters, then cut off the word.
     unsafe fn token(&self, number: u8) {
         let saved = if number == 2 { self.argument(2) } else { SAVED.ptr() as usize };
         let mut text = self.argument(0);
@@ -166,7 +167,7 @@ impl Call {
         }
     }
 
-    /// A word ends at a delimiter, where a zero is written. Returns where the next one begins.
+    /// Writes a zero at the delimiter that ends a word. Returns where the next one begins.
     unsafe fn cut(&self, text: usize, delimiters: usize) -> usize {
         let mut end = text;
         while *(end as *const u8) != 0 && !has(delimiters, *(end as *const u8)) {
@@ -180,7 +181,7 @@ impl Call {
         end + usize::from(is_cut)
     }
 
-    /// All of the array is read and written while it is sorted. The function that compares is the program's own.
+    /// Sorting reads and writes the whole array. The comparison function belongs to the program.
     unsafe fn sort(&self) {
         let (count, size) = (self.argument(1), self.argument(2));
         if count > 1 {
@@ -192,7 +193,7 @@ impl Call {
         }
     }
 
-    /// Pieces of memory that are read (`is_filled`: written) one after the other.
+    /// Accesses pieces of memory that are read (`is_filled`: written) one after the other.
     unsafe fn vector(&self, pieces: usize, count: usize, is_filled: bool) {
         if pieces == 0 || count > 1024 {
             return;
@@ -219,7 +220,7 @@ impl Call {
         }
     }
 
-    /// `struct msghdr`: a name, pieces, and what is beside them.
+    /// `struct msghdr`: a name, pieces, and control data.
     unsafe fn message(&self, is_filled: bool) {
         let header = self.argument(1);
         if header == 0 {
@@ -246,7 +247,7 @@ impl Call {
         self.vector(field(16), field(24), is_filled);
     }
 
-    /// The descriptor and the events of each `struct pollfd` are read, and the answer is written.
+    /// Reads the descriptor and the events of each `struct pollfd`, and writes the answer.
     unsafe fn poll(&self) {
         let (at, count) = (self.argument(0), self.argument(1));
         for one in (0..count.min(4096)).map(|index| at + index * 8) {
@@ -295,7 +296,7 @@ impl Text {
     }
 }
 
-/// Bytes up to and including the first character that differs, or ends the strings.
+/// Returns the number of bytes up to and including the first character that differs, or ends the strings.
 unsafe fn difference([a, b]: [usize; 2], most: usize, text: Text) -> usize {
     let mut at = 0;
     while at < most {
@@ -319,7 +320,7 @@ unsafe fn blanks(text: *const u8) -> usize {
     at
 }
 
-/// Bytes of an integer with what comes before it, and the first behind it.
+/// Returns the number of bytes of an integer with what precedes it, plus one.
 unsafe fn integer_len(text: usize, base: usize) -> usize {
     let text = text as *const u8;
     let mut at = blanks(text);
@@ -337,7 +338,7 @@ unsafe fn integer_len(text: usize, base: usize) -> usize {
     at + 1
 }
 
-/// The same for a number with a fraction; at least, for those that are not decimal.
+/// The same for a number with a fraction; a lower bound for numbers that are not decimal.
 unsafe fn float_len(text: usize) -> usize {
     let text = text as *const u8;
     let mut at = blanks(text);

@@ -1,13 +1,14 @@
-//! What the program says about its own accesses: those that must not be checked, and intended races.
+//! Annotations of the program about its own accesses: those that must not be checked, and intended races.
 //!
-//! Only that part of [`crate::annotations`]: edges of happens-before mean nothing where two accesses are seen to meet.
+//! The other annotations of [`crate::annotations`] have no effect here: happens-before edges mean nothing if two
+//! accesses are seen to meet.
 
 use super::detour::To;
 use super::threads::own;
 use core::ffi::{c_char, c_int, c_long};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Where calls of an annotation go; nothing for what is none.
+/// Returns where calls of an annotation go; `None` for other functions.
 pub(super) fn place(name: &[u8]) -> Option<To> {
     let function = match name {
         b"AnnotateIgnoreReadsBegin"
@@ -47,25 +48,25 @@ unsafe extern "C" fn ignore<const BEGIN: bool>() -> usize {
     1
 }
 
-/// Whether some accesses are not checked, by any thread.
+/// Whether any thread excluded accesses from checking.
 static HIDDEN: AtomicBool = AtomicBool::new(false);
 
-/// Whether some accesses were excluded from checking so far.
+/// Returns whether some accesses were excluded from checking so far.
 pub(super) fn hide_accesses() -> bool {
     HIDDEN.load(Ordering::Relaxed)
 }
 
-/// First address, and the one behind the last.
+/// The first address, and the end.
 static BENIGN: [[AtomicUsize; 2]; MOST] = [const { [const { AtomicUsize::new(0) }; 2] }; MOST];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-/// Number of memory areas that annotations can name; others are checked as usual.
+/// Maximum number of memory areas that annotations can name; others are checked as usual.
 const MOST: usize = 256;
 
 unsafe extern "C" fn benign(_file: *const c_char, _line: c_int, at: usize, size: c_long) {
     excuse(at, size as usize);
 }
 
-/// Races on this memory do not matter.
+/// Declares races on this memory benign.
 pub(crate) fn excuse(at: usize, size: usize) {
     if let Some([from, to]) = BENIGN.get(COUNT.fetch_add(1, Ordering::Relaxed)) {
         from.store(at, Ordering::Relaxed);
@@ -77,7 +78,7 @@ unsafe extern "C" fn benign_byte(file: *const c_char, line: c_int, at: usize) {
     benign(file, line, at, 1);
 }
 
-/// Whether races on this byte do not matter.
+/// Returns whether races on this byte are benign.
 pub(super) fn is_benign(byte: usize) -> bool {
     let known = &BENIGN[..COUNT.load(Ordering::Relaxed).min(MOST)];
     known.iter().any(|[from, to]| (from.load(Ordering::Relaxed)..to.load(Ordering::Relaxed)).contains(&byte))

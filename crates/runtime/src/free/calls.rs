@@ -1,8 +1,8 @@
-//! Call stacks of free-running threads, by their frame pointers: there is one shadow call stack for all threads.
+//! Call stacks of free-running threads, by their frame pointers, because there is only one shadow call stack.
 //!
-//! Instrumented functions keep frame pointers (`racehunter cc` ensures that), and hooks get the frame pointer of
-//! their caller. A stack is followed as long as it leads from one place of the executable to another. Beyond that,
-//! behind functions of the C library, the meaning of the register is unknown.
+//! Instrumented functions keep frame pointers (`racehunter cc` ensures that), and hooks get the frame pointer of their
+//! caller. A stack is followed as long as it leads from one place of the executable to another. Beyond functions of the
+//! C library, the meaning of the register is unknown.
 
 use super::threads::Thread;
 use crate::{fiber, log, server};
@@ -10,16 +10,16 @@ use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use racehunter_abi::callers_hash;
 use racehunter_abi::control::{Hold, STACK_WORDS};
 
-/// Frames of a stack that are stored, at most.
+/// Maximum number of stored frames of a stack.
 const MOST: usize = 32;
 
-/// The memory that a thread has for its stack.
+/// The memory of a thread's stack.
 pub(super) struct Memory {
     low: AtomicUsize,
     high: AtomicUsize,
 }
 
-/// The stacks that a thread has stored last, to store none of them again.
+/// The stacks that a thread stored last, so that none is stored twice.
 pub(super) type Stored = [AtomicU32; STORED];
 const STORED: usize = 16;
 
@@ -34,7 +34,7 @@ impl Memory {
         Self { low: AtomicUsize::new(0), high: AtomicUsize::new(0) }
     }
 
-    /// Asks for that of the running thread.
+    /// Looks up the memory of the running thread's stack.
     pub unsafe fn find(&self) {
         let mut attributes = [0_u64; 16];
         let attributes = attributes.as_mut_ptr().cast::<u8>();
@@ -50,26 +50,26 @@ impl Memory {
         pthread_attr_destroy(attributes);
     }
 
-    /// Whether there are two words at an address.
+    /// Returns whether two words at an address are within the stack.
     fn has(&self, address: usize) -> bool {
         let (low, high) = (self.low.load(Ordering::Relaxed), self.high.load(Ordering::Relaxed));
         address.is_multiple_of(8) && address >= low && address + 16 <= high
     }
 }
 
-/// Where the functions that are running in a thread were called, innermost first.
+/// Returns where the running functions of a thread were called, innermost first.
 unsafe fn callers(own: &Thread, mut frame: usize) -> impl Iterator<Item = u64> {
     let (start, end) = server::executable();
     core::iter::from_fn(move || {
-        // SAFETY: a part of the thread's own stack.
+        // SAFETY: within the thread's own stack.
         let [next, code] = if own.memory.has(frame) { unsafe { *(frame as *const [usize; 2]) } } else { return None };
-        // What was called later lies below.
+        // Later calls are at lower addresses.
         frame = if next > frame { next } else { 0 };
         (start..end).contains(&code).then(|| log::relative(code).0)
     })
 }
 
-/// Whether the innermost callers of a function are these.
+/// Returns whether a function has these innermost callers.
 pub(super) unsafe fn called_from(own: &Thread, frame: usize, hold: &Hold) -> bool {
     if hold.depth == 0 {
         return true;
@@ -80,9 +80,9 @@ pub(super) unsafe fn called_from(own: &Thread, frame: usize, hold: &Hold) -> boo
     count == hold.depth && hash == hold.callers
 }
 
-/// Stores the call stack of the running thread, as [`log::stack_of`] does; 0 if there is no room.
+/// Stores the call stack of the running thread, as [`log::stack_of`] does. Returns 0 if there is no room.
 pub(super) unsafe fn stack(own: &Thread, code: usize, frame: usize) -> u32 {
-    // Nothing is known of locks.
+    // Locks are not known here.
     let mut words = [0; 2 + MOST];
     let mut count = 2;
     for (word, caller) in words[2..].iter_mut().zip([log::relative(code).0].into_iter().chain(callers(own, frame))) {

@@ -1,8 +1,8 @@
-//! Taking the models out of the way.
+//! Bypasses the models.
 //!
 //! Every C library function that has a model is a symbol of the executable. In a free-running process, each of them
-//! gets a jump to the C library's own function at its start. This is done only in the process that was just forked,
-//! so executions under control are not affected.
+//! gets a jump to the C library's own function at its start. This is done only in the process that was just forked, so
+//! executions under control are not affected.
 
 use crate::{server, sys};
 use core::arch::global_asm;
@@ -10,7 +10,7 @@ use core::ffi::{CStr, c_char};
 
 /// Where calls of one of the runtime's functions go.
 pub(super) enum To {
-    /// To the definition that comes after the runtime's, if there is one.
+    /// To the definition after the runtime's, if there is one.
     Next,
     /// To another function of the runtime.
     Here(usize),
@@ -18,21 +18,21 @@ pub(super) enum To {
     Stay,
 }
 
-/// Bytes of a jump to a place nearby, and of one to anywhere.
+/// Size of a near jump, and of a far one.
 const NEAR: usize = 5;
 const FAR: usize = 16;
 /// Functions that can be redirected.
 const MOST: usize = 1024;
 
 unsafe extern "C" {
-    // The runtime's own code: see `cargo xtask build`.
+    // The bounds of the runtime's own code: see `cargo xtask build`.
     static rh_text_begin: u8;
     static rh_text_end: u8;
     static mut rh_detours: [[u8; FAR]; MOST];
     fn dlsym(handle: *mut u8, name: *const c_char) -> *mut u8;
 }
 
-// Room for the far jumps, close enough to everything that has a near one.
+// Room for the far jumps, within reach of all near ones.
 global_asm!(
     ".text",
     ".balign {far}",
@@ -55,7 +55,7 @@ struct Symbol {
     size: usize,
 }
 
-/// What the dynamic linker knows of the executable.
+/// What the dynamic linker knows about the executable.
 struct Names {
     bias: usize,
     symbols: *const Symbol,
@@ -63,8 +63,8 @@ struct Names {
     count: usize,
 }
 
-/// Redirects every function of the runtime that the program could have meant the C library's by. False when that cannot
-/// be done; nothing is redirected then.
+/// Redirects every function of the runtime that replaces one of the C library. Returns false, without redirecting any,
+/// if that is not possible.
 pub(super) unsafe fn install(choose: impl Fn(&CStr) -> To) -> bool {
     const EXECUTABLE: usize = 5;
     const MPROTECT: usize = 10;
@@ -97,7 +97,7 @@ pub(super) unsafe fn install(choose: impl Fn(&CStr) -> To) -> bool {
     fits
 }
 
-/// The definition after the runtime's; 0 without one.
+/// Returns the definition after the runtime's, or 0.
 pub(super) unsafe fn next(name: *const c_char) -> usize {
     const RTLD_NEXT: *mut u8 = usize::MAX as *mut u8;
     dlsym(RTLD_NEXT, name) as usize
@@ -115,7 +115,7 @@ struct Detours {
 }
 
 impl Detours {
-    /// False if there is no room for the jump. If a function has several names, the first counts.
+    /// Returns false if there is no room for the jump. If a function has several names, the first counts.
     fn add(&mut self, entry: usize, target: usize) -> bool {
         let known = &self.entries[..self.count];
         if known.iter().any(|&(other, _)| other == entry) {
@@ -175,7 +175,7 @@ unsafe fn find_names() -> Option<Names> {
     Some(Names { bias, symbols, strings, count: symbol_count(hash as *const u32) })
 }
 
-/// The table of names does not say how many there are: it is one more than the last of the last chain.
+/// Returns the number of symbols, which the table does not contain: one more than the last index of the last chain.
 unsafe fn symbol_count(hash: *const u32) -> usize {
     let (buckets, first, bloom) = (*hash as usize, *hash.add(1) as usize, *hash.add(2) as usize);
     let bucket = hash.add(4 + bloom * 2);

@@ -1,14 +1,15 @@
 //! Free running: real threads in parallel, without serialisation, for programs that cannot be serialised.
 //!
 //! After E. A. Gerlits, "RaceHunter: dynamic detection of data races by provoking conflicting accesses", 2023,
-//! algorithms 1, 3 and 4. An execution is either *monitored*, which logs every access, or *provoked*: the first
-//! thread that reaches one of the two accesses of the plan waits there, for a time that the controller has measured
-//! on the monitored one. If another thread is about to make a conflicting access to the same memory meanwhile, that
-//! is the race: both stand before their accesses. Instead of the plan's accesses, some can be drawn at random, as in
-//! DataCollider and KCSAN.
+//! algorithms 1, 3 and 4. An execution is either *monitored*, which logs every access, or *provoked*: the first thread
+//! that reaches one of the two accesses of the plan waits there, for a time that the controller measured on a monitored
+//! execution. If another thread is about to make a conflicting access to the same memory meanwhile, that is a race:
+//! both threads are at their accesses at the same time. Instead of the plan's accesses, some can be sampled at random,
+//! as in DataCollider and KCSAN.
 //!
-//! Such a process bypasses everything that makes executions controllable ([`detour`]): the C library's functions are
-//! its own, and time is real. Only the state in this module is used, and what several threads use is atomic.
+//! Such a process bypasses everything that makes executions controllable ([`detour`]): it uses the C library's own
+//! functions, and time is real. Only the state in this module is used, and everything that several threads use is
+//! atomic.
 
 mod annotations;
 pub(crate) use annotations::excuse;
@@ -31,31 +32,31 @@ use racehunter_abi::{EventNumber, Kind, Record};
 /// Whether this process runs freely. Set before there is a second thread.
 #[unsafe(link_section = ".data.racehunter")]
 static ON: Global<bool> = Global::new(false);
-/// What is done about accesses, one of the constants below. It is in memory that a child of this process finds
-/// zeroed, because a child is not part of the execution.
+/// What is done about accesses, one of the constants below. A child of this process finds this memory zeroed, because
+/// it is not part of the execution.
 #[unsafe(link_section = ".data.racehunter")]
 static TASK: Global<*const AtomicU8> = Global::new(core::ptr::null());
 const NOTHING: u8 = 0;
 const MONITOR: u8 = 1;
 const PROVOKE: u8 = 2;
 
-/// Where the shadow call stack is put back to.
+/// The position to which the shadow call stack is reset.
 #[unsafe(link_section = ".data.racehunter")]
 static STACK: Global<*mut Frame> = Global::new(core::ptr::null_mut());
-/// The C library's own.
+/// The C library's own `pthread_join`.
 static JOIN: AtomicUsize = AtomicUsize::new(0);
 
-/// Records of a monitored execution, at most. What comes later has no pairs.
+/// Maximum number of records of a monitored execution. Later accesses have no pairs.
 const MONITORED: u64 = 4_000_000;
 
-/// Whether this process runs freely.
+/// Returns whether this process runs freely.
 #[inline(always)]
 pub(crate) fn is_on() -> bool {
     ON.get()
 }
 
 fn task() -> u8 {
-    // SAFETY: a byte that is there as long as the process.
+    // SAFETY: a byte that exists as long as the process.
     unsafe { (*TASK.get()).load(Ordering::Relaxed) }
 }
 
@@ -80,7 +81,7 @@ pub(crate) unsafe fn begin() {
     let memory = sys::reserve(0, 4096);
     let stack = sys::reserve(0, SHADOW_STACK) as *mut Frame;
     JOIN.store(detour::next(c"pthread_join".as_ptr()), Ordering::Relaxed);
-    // Found now: several threads may ask for it at once.
+    // Looked up now, because several threads may need it at once later.
     real::create();
     if memory.is_null() || stack.is_null() || !detour::install(place) {
         refuse(c"the code of the runtime cannot be changed");
@@ -101,7 +102,7 @@ pub(crate) unsafe fn begin() {
     ON.set(true);
 }
 
-/// Where calls of the runtime's functions go.
+/// Returns where calls of a runtime function go.
 fn place(name: &CStr) -> To {
     match name.to_bytes() {
         b"pthread_create" => To::Here(threads::create as *const () as usize),
@@ -113,7 +114,7 @@ fn place(name: &CStr) -> To {
             To::Here(nothing as *const () as usize)
         }
         b"racehunter_thread_id" => To::Here(threads::number as *const () as usize),
-        // The stricter one of two functions that are one here.
+        // The stricter of two functions that are one here.
         b"__libc_start_main" | b"__longjmp_chk" => To::Stay,
         name => annotations::place(name).unwrap_or(To::Next),
     }
@@ -142,18 +143,18 @@ pub(crate) unsafe fn refuse(why: &CStr) -> ! {
     sys::exit_group(0)
 }
 
-/// An access is about to happen. `frame`: the frame pointer of the function that makes it.
+/// Handles an access that is about to happen. `frame`: the frame pointer of the function that makes it.
 #[cold]
 pub(crate) unsafe fn access(address: usize, size: usize, kind: Kind, site: *const u8, code: usize, frame: usize) {
-    // Functions release their frames, but not in the order in which other threads added theirs: without this the
-    // stack would grow without end.
+    // Functions pop their frames, but not in the order in which other threads pushed theirs: without this the stack
+    // would grow without end.
     __rh_stack.set(STACK.get());
     let task = task();
     if task == NOTHING {
         return;
     }
     let Some(own) = threads::own() else { return };
-    // What happens while there is one thread is ordered with everything.
+    // Accesses of a single thread are ordered with everything.
     if !threads::are_several() || own.ignores.load(Ordering::Relaxed) > 0 || annotations::is_benign(address) {
         return;
     }
@@ -176,7 +177,7 @@ pub(crate) unsafe fn access(address: usize, size: usize, kind: Kind, site: *cons
     }
 }
 
-/// Appends records, side by side. Their numbers are those of the log.
+/// Appends consecutive records, numbered by their position in the log.
 unsafe fn put(records: &[Record]) {
     let slot = server::slot();
     let count = AtomicU64::from_ptr(&raw mut (*slot).log_count);
@@ -195,7 +196,7 @@ unsafe fn put(records: &[Record]) {
     }
 }
 
-/// The process of a free execution is gone: what the server, which has waited for it, does about its log.
+/// Called in the server after a free-running process has ended: completes its log.
 pub(crate) unsafe fn ended(elapsed: u64) {
     let (slot, header) = (server::slot(), server::header());
     (*slot).elapsed = elapsed;

@@ -1,4 +1,4 @@
-//! Threads that run freely, by the thread control blocks that the C library gives them.
+//! Free-running threads, identified by the thread control blocks of the C library.
 
 use super::{calls, is_watching, put};
 use crate::sync::real;
@@ -12,16 +12,16 @@ use racehunter_walk::Sampler;
 /// What is known about a thread. Its creator writes it before the thread starts; then only the thread uses it.
 pub(super) struct Thread {
     pub number: ThreadId,
-    /// Its identity in any execution.
+    /// Its identity, which is the same in any execution.
     pub path: AtomicU64,
     children: AtomicU32,
-    /// How many accesses it has made that fit each of those which the plan describes.
+    /// How many of its accesses match each of those that the plan describes.
     pub described: [AtomicU64; 2],
     /// How many of its annotations turn off the checking of its accesses.
     pub ignores: AtomicU32,
     start: AtomicUsize,
     argument: AtomicUsize,
-    /// Which of its accesses are drawn. Only this thread uses it.
+    /// Selects the sampled accesses. Only this thread uses it.
     pub sampler: Global<Sampler>,
     pub memory: calls::Memory,
     pub stored: calls::Stored,
@@ -51,12 +51,12 @@ static THREADS: [Thread; MAX_THREADS] = {
 };
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// Control blocks and the numbers + 1 of their threads. A block that is used again belongs to the thread that began last.
+/// Control blocks and the numbers + 1 of their threads. A reused block belongs to the latest thread.
 static BLOCKS: [AtomicUsize; PLACES] = [const { AtomicUsize::new(0) }; PLACES];
 static NUMBERS: [AtomicU32; PLACES] = [const { AtomicU32::new(0) }; PLACES];
 const PLACES: usize = 2 * MAX_THREADS;
 
-/// Only the main thread exists.
+/// Starts with only the main thread.
 pub(super) unsafe fn begin() {
     COUNT.store(1, Ordering::Relaxed);
     (*server::slot()).threads = 1;
@@ -65,7 +65,7 @@ pub(super) unsafe fn begin() {
 }
 
 impl Thread {
-    /// Gives it its identity, and its own random draws.
+    /// Sets its identity and its own random state.
     unsafe fn introduce(&self, path: u64) {
         let slot = server::slot();
         self.path.store(path, Ordering::Relaxed);
@@ -73,12 +73,12 @@ impl Thread {
     }
 }
 
-/// Whether there was ever more than one thread.
+/// Returns whether there was ever more than one thread.
 pub(super) fn are_several() -> bool {
     COUNT.load(Ordering::Relaxed) > 1
 }
 
-/// The place of a control block in the table.
+/// Returns the index of a control block in the table.
 fn place(block: usize) -> Option<usize> {
     let first = (block >> 6).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 51;
     let places = (0..PLACES).map(|step| (first + step) % PLACES);
@@ -99,8 +99,8 @@ unsafe fn register(number: ThreadId) {
     }
 }
 
-/// The running thread. One that did not come from `pthread_create` becomes known now, as a child of `main`. None when
-/// there are too many.
+/// Returns the running thread. One that was not created by `pthread_create` becomes known now, as a child of `main`.
+/// `None` if there are too many.
 pub(super) unsafe fn own() -> Option<&'static Thread> {
     let at = place(fiber::fs_base())?;
     if let Some(number) = NUMBERS[at].load(Ordering::Relaxed).checked_sub(1) {
@@ -154,7 +154,7 @@ pub(super) unsafe extern "C" fn create(
 
 /// `pthread_join`
 pub(super) unsafe extern "C" fn join(handle: usize, result: *mut usize) -> i32 {
-    // The handle is the address of the control block, which may be used again once the thread is joined.
+    // The handle is the address of the control block, which may be reused once the thread is joined.
     let joined = place(handle).and_then(|at| NUMBERS[at].load(Ordering::Relaxed).checked_sub(1));
     let real: extern "C" fn(usize, *mut usize) -> i32 = core::mem::transmute(super::real_join());
     let error = real(handle, result);
@@ -194,7 +194,7 @@ const fn result(error: i32) -> i32 {
     if error == 0 { 0 } else { ERROR }
 }
 
-/// What a new thread has to do.
+/// The start routine and argument of a new thread.
 #[repr(C)]
 struct Start {
     function: usize,
@@ -207,7 +207,7 @@ unsafe extern "C" fn takes_over(number: usize) -> Start {
     Start { function: thread.start.load(Ordering::Relaxed), argument: thread.argument.load(Ordering::Relaxed) }
 }
 
-/// Where a thread begins. There is no frame below that of the program's function, for the sake of unwinders.
+/// The entry point of a thread. For unwinders, there is no frame below that of the program's function.
 #[unsafe(naked)]
 unsafe extern "C" fn first_steps() {
     naked_asm!("sub rsp, 8", "call {}", "add rsp, 8", "mov rdi, rdx", "jmp rax", sym takes_over)

@@ -1,8 +1,8 @@
-//! Waiting for a partner, by the clock.
+//! Waits for a partner in real time.
 //!
-//! An uninstrumented partner does not call the runtime. But its write is visible: the value differs after the wait
-//! (J. Erickson, M. Musuvathi, S. Burckhardt, K. Olynyk, "Effective Data-Race Detection for the Kernel", 2010). Code
-//! that writes what a thread is just about to access plainly, without synchronising, races with it.
+//! An uninstrumented partner does not call the runtime. But its write is visible: the value differs after the wait (J.
+//! Erickson, M. Musuvathi, S. Burckhardt, K. Olynyk, "Effective Data-Race Detection for the Kernel", 2010). Code that
+//! writes memory which a thread is about to access plainly, without synchronising, races with it.
 
 use super::{annotations, calls, put, threads};
 use crate::{Global, log, server, sys};
@@ -23,15 +23,15 @@ pub(super) struct Access {
     pub site: u32,
 }
 
-/// What the plan asks for; written before there is a second thread.
+/// The plan, written before there is a second thread.
 struct Plan {
     holds: [Hold; 2],
-    /// Nanoseconds that a thread waits.
+    /// Nanoseconds for which a thread waits.
     patience: u64,
 }
 
 static PLAN: Global<Plan> = Global::new(Plan { holds: [Hold::NONE; 2], patience: 0 });
-/// The pair of the plan has met.
+/// Whether the pair of the plan has met.
 static MET_ONCE: AtomicBool = AtomicBool::new(false);
 
 /// The state of the single watchpoint; a futex.
@@ -45,12 +45,12 @@ const SET: u32 = 2;
 /// A partner has come.
 const MET: u32 = 3;
 
-/// The watched access, and its call stack: the thread that has changed [`STATE`] to [`CHANGING`] may change it.
+/// The watched access, and its call stack. Only the thread that changed [`STATE`] to [`CHANGING`] may change it.
 static WATCHED: Global<(Access, u32)> = Global::new((
     Access { thread: ThreadId::MAIN, code: 0, frame: 0, address: 0, size: 0, kind: Kind::None, site: 0 },
     0,
 ));
-/// Its memory once more, for a first look.
+/// A copy of its address, for a quick check.
 static ADDRESS: AtomicUsize = AtomicUsize::new(0);
 static SIZE: AtomicUsize = AtomicUsize::new(0);
 
@@ -59,7 +59,7 @@ pub(super) unsafe fn begin() {
     *PLAN.ptr() = Plan { holds: (*slot).holds, patience: (*slot).patience };
 }
 
-/// The running thread is about to make an access.
+/// Handles an access that the running thread is about to make.
 pub(super) unsafe fn before(own: &threads::Thread, access: &Access) {
     if STATE.load(Ordering::Acquire) == SET
         && overlap(access, ADDRESS.load(Ordering::Relaxed), SIZE.load(Ordering::Relaxed))
@@ -82,7 +82,7 @@ fn conflict(a: &Access, b: &Access) -> bool {
         && overlap(a, b.address, b.size)
 }
 
-/// One of two accesses that race, as the log has it.
+/// Returns the record of one of two racing accesses.
 fn side(access: &Access, stack: u32, address: usize, kind: Kind) -> Record {
     Record {
         code: if access.code == 0 { CodeAddress::UNKNOWN } else { log::relative(access.code) },
@@ -97,7 +97,7 @@ fn side(access: &Access, stack: u32, address: usize, kind: Kind) -> Record {
     }
 }
 
-/// Another thread may wait for this access. If so, both are about to happen at this moment.
+/// Checks whether another thread waits for this access. If so, both are about to happen at this moment.
 unsafe fn meet(own: &threads::Thread, access: &Access) {
     if STATE.compare_exchange(SET, CHANGING, Ordering::Acquire, Ordering::Relaxed).is_err() {
         return;
@@ -115,7 +115,7 @@ unsafe fn meet(own: &threads::Thread, access: &Access) {
     sys::futex_wake(STATE.as_ptr());
 }
 
-/// Waits for a partner at this access, unless another thread does so somewhere.
+/// Waits for a partner at this access, unless another thread already waits somewhere.
 unsafe fn hold(own: &threads::Thread, access: &Access) {
     if STATE.compare_exchange(FREE, CHANGING, Ordering::Acquire, Ordering::Relaxed).is_err() {
         return;
@@ -137,7 +137,7 @@ unsafe fn hold(own: &threads::Thread, access: &Access) {
                 }
             }
             SET => sys::futex_wait_for(STATE.as_ptr(), SET, left),
-            // Another thread reads it.
+            // Another thread is reading it.
             _ => core::hint::spin_loop(),
         }
     };
@@ -149,14 +149,14 @@ unsafe fn hold(own: &threads::Thread, access: &Access) {
     STATE.store(FREE, Ordering::Release);
 }
 
-/// Whether uninstrumented code has changed what a plain access is about to use. Not checked where accesses are
-/// excluded from checking: those do not call the runtime either.
+/// Returns whether uninstrumented code has changed what a plain access is about to use. Always false if some accesses
+/// are excluded from checking: those do not call the runtime either.
 unsafe fn has_changed(access: &Access, value: Option<u64>) -> bool {
     let changed = || value.zip(sys::peek(access.address, access.size)).is_some_and(|(then, now)| then != now);
     !access.kind.is_atomic() && !annotations::hide_accesses() && changed()
 }
 
-/// Whether the plan describes this access.
+/// Returns whether the plan describes this access.
 unsafe fn described(own: &threads::Thread, access: &Access) -> bool {
     let plan = PLAN.ptr();
     if MET_ONCE.load(Ordering::Relaxed) {
@@ -164,7 +164,7 @@ unsafe fn described(own: &threads::Thread, access: &Access) -> bool {
     }
     let code = log::relative(access.code);
     let mut found = false;
-    // Each thread counts its own accesses only.
+    // Each thread counts only its own accesses.
     for (hold, seen) in (*plan).holds.iter().zip(&own.described) {
         if hold.code == code.0
             && (hold.path == 0 || hold.path == own.path.load(Ordering::Relaxed))

@@ -1,9 +1,8 @@
-//! What file descriptors refer to.
+//! The channels behind file descriptors.
 //!
-//! A *channel* is what the two ends of a pipe or connection have in common: happens-before edges pass through it, and
-//! threads that wait for it learn of each other's operations. Regular files, directories and devices that never block
-//! have none. Channels are numbered in the order in which they are first used, so that a number means the same in
-//! every run.
+//! A *channel* is what the two ends of a pipe or connection share: happens-before edges pass through it, and threads
+//! that wait for it are notified of each other's operations. Regular files, directories and devices that never block
+//! have none. Channels are numbered in the order of their first use, so that a number means the same in every run.
 
 use super::{POLLIN, PollFd, multiplex, sockets};
 use crate::thread::COUNT;
@@ -12,7 +11,7 @@ use crate::{Global, sys};
 use racehunter_abi::FileKind;
 pub(crate) use racehunter_machine::file::key;
 
-/// In place of a channel: every channel.
+/// Stands for every channel.
 pub(crate) const ALL: usize = usize::MAX;
 
 /// A descriptor that refers to a channel.
@@ -28,7 +27,7 @@ enum State {
     Unknown,
     /// Never blocks.
     Plain,
-    /// Never blocks, and gives random numbers.
+    /// Never blocks, and returns random numbers.
     Random,
     Channel,
 }
@@ -39,20 +38,20 @@ struct Entry {
     kind: FileKind,
     /// Its use as a source of outside input was reported.
     reported: bool,
-    /// The program chose the number itself (`dup2`), so other threads can know it without being handed it.
+    /// The program chose the number itself (`dup2`), so other threads may use it without having been given it.
     chosen: bool,
-    /// 0 while it is not certain: a socket that is not connected yet.
+    /// 0 while it is unknown: a socket that is not connected yet.
     channel: u16,
 }
 
 struct Channel {
-    /// What distinguishes it from others: see [`key`].
+    /// Its identity: see [`key`].
     key: u64,
     /// Another process may have an end of it.
     outside: bool,
-    /// This process has put something in.
+    /// This process has put data in.
     fed: bool,
-    /// The kernel may deliver later than at once.
+    /// The kernel may deliver with a delay.
     delayed: bool,
 }
 
@@ -66,10 +65,10 @@ const NOTHING: Entry =
 static ENTRIES: Global<[Entry; DESCRIPTORS]> = Global::new([NOTHING; DESCRIPTORS]);
 static TABLE: Global<[Channel; CHANNELS]> =
     Global::new([const { Channel { key: 0, outside: false, fed: false, delayed: false } }; CHANNELS]);
-/// Channels in use; 0 is none of them.
+/// Number of channels in use; 0 is not a channel.
 #[unsafe(link_section = ".data.racehunter")]
 static USED: Global<usize> = Global::new(1);
-/// The process has forked, so everything that is open is also open elsewhere.
+/// The process has forked, so everything open is also open elsewhere.
 #[unsafe(link_section = ".data.racehunter")]
 static SHARED: Global<bool> = Global::new(false);
 /// Descriptors beyond the table are looked up at every use.
@@ -89,12 +88,12 @@ unsafe fn at(channel: usize) -> *mut Channel {
     (TABLE.ptr() as *mut Channel).add(if channel < CHANNELS { channel } else { OVERFLOW })
 }
 
-/// The channel with this key, if there is one.
+/// Returns the channel with this key, if there is one.
 pub(crate) unsafe fn find(key: u64) -> Option<usize> {
     (1..USED.get()).find(|&channel| (*at(channel)).key == key)
 }
 
-/// The channel with this key; created if it is new. Key 0 is that of a channel that no other descriptor can find.
+/// Returns the channel with this key; created if it is new. Key 0 means a channel that no other descriptor can find.
 pub(crate) unsafe fn find_or_make(key: u64, outside: bool) -> usize {
     if key != 0
         && let Some(known) = find(key)
@@ -111,7 +110,7 @@ pub(crate) unsafe fn find_or_make(key: u64, outside: bool) -> usize {
     channel
 }
 
-/// Between the iterations of an in-process loop: channels without a descriptor are forgotten.
+/// Forgets channels without a descriptor, between iterations of an in-process loop.
 pub(super) unsafe fn reset() {
     if USED.get() > 1 {
         let last = (*ENTRIES.ptr()).iter().map(|entry| usize::from(entry.channel)).max().unwrap_or(0);
@@ -119,10 +118,10 @@ pub(super) unsafe fn reset() {
     }
 }
 
-/// What the descriptor refers to; `None` if calls on it go straight to the kernel.
+/// Returns the channel of a descriptor; `None` if calls on it go straight to the kernel.
 pub(crate) unsafe fn of(fd: i32) -> Option<Descriptor> {
     if COUNT.get() == 0 {
-        // A library that is initialised before everything else.
+        // Called by a library that is initialised before everything else.
         return None;
     }
     let e = entry(fd);
@@ -144,7 +143,7 @@ pub(crate) unsafe fn of(fd: i32) -> Option<Descriptor> {
     Some(Descriptor { fd, kind, channel })
 }
 
-/// The descriptors that refer to a channel, as far as they are known.
+/// Returns the known descriptors of a channel.
 pub(crate) unsafe fn descriptors(channel: usize) -> impl Iterator<Item = i32> {
     let refers = move |&fd: &i32| {
         let e = entry(fd);
@@ -153,17 +152,17 @@ pub(crate) unsafe fn descriptors(channel: usize) -> impl Iterator<Item = i32> {
     (0..DESCRIPTORS as i32).filter(refers)
 }
 
-/// The descriptors of a kind, as far as they are known.
+/// Returns the known descriptors of a kind.
 pub(crate) unsafe fn of_kind(kind: FileKind) -> impl Iterator<Item = i32> {
     (0..DESCRIPTORS as i32).filter(move |&fd| (*entry(fd)).state == State::Channel && (*entry(fd)).kind == kind)
 }
 
-/// Whether what is read from a descriptor is random.
+/// Returns whether reads from a descriptor are random.
 pub(crate) unsafe fn is_random(fd: i32) -> bool {
     of(fd).is_none() && (*entry(fd)).state == State::Random
 }
 
-/// As the file system sees it: device, inode, type.
+/// Returns device, inode and type from the file system.
 unsafe fn status(fd: i32) -> Option<(u64, u64, u32, u64)> {
     const FSTAT: usize = 5;
     let mut stat = [0_u64; 18];
@@ -171,7 +170,7 @@ unsafe fn status(fd: i32) -> Option<(u64, u64, u32, u64)> {
     (!failed).then_some((stat[0], stat[1], stat[3] as u32 & 0o170_000, stat[5]))
 }
 
-/// The key of what the descriptor refers to, by device and inode.
+/// Returns the key of a descriptor's file, by device and inode.
 pub(crate) unsafe fn identity(fd: i32) -> u64 {
     status(fd).map_or(0, |(device, inode, ..)| key(&[device, inode]))
 }
@@ -209,8 +208,8 @@ unsafe fn discover(fd: i32, e: *mut Entry) {
     }
 }
 
-/// Files without a file system show their name only as a link. Also returns whether the kernel itself, or another
-/// process, can put something in.
+/// Inspects a file without a file system, which shows its name only as a link. Also returns whether the kernel itself,
+/// or another process, can put data in.
 unsafe fn anonymous(fd: i32) -> (FileKind, bool) {
     const READLINK: usize = 89;
     let mut path = *b"/proc/self/fd/\0\0\0\0\0\0\0\0\0\0\0\0";
@@ -236,7 +235,7 @@ unsafe fn anonymous(fd: i32) -> (FileKind, bool) {
     }
 }
 
-/// A descriptor was closed, or refers to something else now.
+/// Forgets a descriptor that was closed, or refers to something else now.
 pub(crate) unsafe fn forget(fd: i32) {
     super::descriptors::renewed(fd);
     files::forget(fd);
@@ -247,12 +246,12 @@ pub(crate) unsafe fn forget(fd: i32) {
     *e = NOTHING;
 }
 
-/// All descriptors of a range were closed.
+/// Forgets a range of closed descriptors.
 pub(crate) unsafe fn forget_range(first: u32, last: u32) {
     (first..=last.min(DESCRIPTORS as u32 - 1)).for_each(|fd| forget(fd as i32));
 }
 
-/// `to` refers to the same as `from`.
+/// Makes `to` refer to the same channel as `from`.
 pub(crate) unsafe fn copy(from: i32, to: i32) {
     if from != to {
         forget(to);
@@ -263,30 +262,30 @@ pub(crate) unsafe fn copy(from: i32, to: i32) {
     }
 }
 
-/// The program chose this number for a descriptor.
+/// Notes that the program chose this number for a descriptor.
 pub(crate) unsafe fn choose(fd: i32) {
     (*entry(fd)).chosen = true;
 }
 
-/// Whether which file has this number can depend on other threads that were never handed the number: the program chose
+/// Returns whether the file with this number can depend on threads that were never given the number: the program chose
 /// it, or no file has it at the moment.
 pub(crate) unsafe fn is_contested(fd: i32) -> bool {
     let e = entry(fd);
     (*e).chosen || (*e).state == State::Unknown && status(fd).is_none()
 }
 
-/// The program has made a descriptor.
+/// Notes a descriptor that the program has created.
 pub(crate) unsafe fn made(fd: i32, kind: FileKind, channel: usize) {
     forget(fd);
     *entry(fd) = Entry { state: State::Channel, kind, reported: false, chosen: false, channel: channel as u16 };
 }
 
-/// The program has created a socket; what it refers to is known only later.
+/// Notes a socket that the program has created; its channel is known only later.
 pub(crate) unsafe fn made_socket(fd: i32) {
     made(fd, FileKind::Socket, 0);
 }
 
-/// From now on a socket leads somewhere else: it was connected, or listens.
+/// Sets the channel of a socket that was connected, or listens.
 pub(crate) unsafe fn settle(fd: i32, channel: usize) {
     (*entry(fd)).channel = channel as u16;
 }
@@ -299,12 +298,12 @@ pub(crate) unsafe fn set_delayed(channel: usize) {
     (*at(channel)).delayed = true;
 }
 
-/// Whether another process may have an end of it; for [`ALL`], of any.
+/// Returns whether another process may have an end of it; for [`ALL`], of any channel.
 pub(crate) unsafe fn is_outside(channel: usize) -> bool {
     if channel == ALL { SHARED.get() } else { (*at(channel)).outside }
 }
 
-/// Whether everything that comes out of it comes from outside, at an arbitrary time.
+/// Returns whether all its data comes from outside, at an arbitrary time.
 pub(crate) unsafe fn is_unexpected(channel: usize) -> bool {
     is_outside(channel) && (!(*at(channel)).fed || super::client::is_there())
 }
@@ -313,19 +312,19 @@ pub(crate) unsafe fn is_delayed(channel: usize) -> bool {
     if channel == ALL { (1..USED.get()).any(|channel| (*at(channel)).delayed) } else { (*at(channel)).delayed }
 }
 
-/// True the first time that it is asked for a descriptor.
+/// Returns true for the first call per descriptor.
 pub(crate) unsafe fn report(fd: i32) -> bool {
     let e = entry(fd);
     !core::mem::replace(&mut (*e).reported, true)
 }
 
-/// Another process gets a copy of every descriptor.
+/// Notes that another process gets a copy of every descriptor.
 pub(crate) unsafe fn share_all() {
     SHARED.set(true);
     (1..USED.get()).for_each(|channel| set_outside(channel));
 }
 
-/// Another program is started, and gets the descriptors that are not closed for it.
+/// Notes that another program is started, and gets the descriptors that are not closed for it.
 pub(crate) unsafe fn share_inherited() {
     const GET_DESCRIPTOR_FLAGS: usize = 1;
     for fd in 0..DESCRIPTORS {
@@ -339,26 +338,27 @@ pub(crate) unsafe fn share_inherited() {
     }
 }
 
-/// Above every address, and apart from [`racehunter_abi::File`]s.
+/// Above every address, and distinct from [`racehunter_abi::File`]s.
 const OBJECTS: usize = 1 << 60;
 
-/// The running thread passes on what it knows to the other end.
+/// Releases what the running thread knows to the other end.
 pub(crate) unsafe fn tell(channel: usize) {
     feed(channel);
     super::release(OBJECTS | channel);
 }
 
-/// This process puts something in.
+/// Notes that this process puts data in.
 pub(crate) unsafe fn feed(channel: usize) {
     (*at(channel)).fed = true;
 }
 
-/// The running thread learns what came through the channel.
+/// Orders the running thread after what came through the channel.
 pub(crate) unsafe fn learn(channel: usize) {
     super::learn(OBJECTS | channel);
 }
 
-/// A wait for input on several descriptors: the channel, whether it can end from outside, and only from there.
+/// Examines a wait for input on several descriptors: returns the channel, and whether it can end from outside, and only
+/// from there.
 pub(crate) unsafe fn survey(entries: &[PollFd]) -> (usize, bool, bool) {
     let (mut common, mut outside, mut expected) = (None, false, false);
     for entry in entries.iter().filter(|entry| entry.fd >= 0) {
@@ -378,12 +378,12 @@ pub(crate) unsafe fn survey(entries: &[PollFd]) -> (usize, bool, bool) {
     (common.unwrap_or(ALL), outside, outside && !expected)
 }
 
-/// Both ends are in this process.
+/// Notes that both ends are in this process.
 pub(crate) unsafe fn set_inside(channel: usize) {
     (*at(channel)).outside = false;
 }
 
-/// The running thread learns what came through any channel.
+/// Orders the running thread after what came through any channel.
 pub(crate) unsafe fn learn_all() {
     (1..USED.get()).for_each(|channel| learn(channel));
 }

@@ -1,6 +1,6 @@
-//! Child processes: made, replaced, and waited for.
+//! Child processes: created, replaced, and waited for.
 //!
-//! A child is not part of the execution. It runs by itself, without a plan, and whatever it shares with the program
+//! A child is not part of the execution. It runs on its own, without a plan, and whatever it shares with the program
 //! can change at any time: the execution continues, but is noted as not wholly under control. Waiting for a child is
 //! like waiting for input from outside.
 
@@ -48,7 +48,7 @@ unsafe extern "C" {
     static environ: *const *const c_char;
 }
 
-/// `vfork` too: the child may do anything with a copy, and nothing shows that the parent did not wait.
+/// Also `vfork`: the child may do anything with a copy, and it cannot notice that the parent did not wait.
 unsafe extern "C" fn fork_process(code: usize) -> i32 {
     let fork: extern "C" fn() -> i32 = core::mem::transmute(real::fork());
     files::before_child();
@@ -103,7 +103,7 @@ unsafe extern "C" fn spawn_by_name(
     spawn(pid, name, actions, attributes, argv, env)
 }
 
-/// Another program is about to be started.
+/// Notes that another program is about to be started.
 unsafe fn spawned(code: usize) {
     files::before_child();
     network::before_program();
@@ -111,7 +111,7 @@ unsafe fn spawned(code: usize) {
     log::escape(Escape::Spawn, code, 0, 0);
 }
 
-/// Children that a thread waits for.
+/// The children that a thread waits for.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted {
     /// As for `waitid`.
@@ -120,21 +120,21 @@ pub(crate) struct Wanted {
     options: i32,
 }
 
-/// Where `siginfo_t` has the process.
+/// The position of the process in `siginfo_t`.
 const PID: usize = 4;
 
 const ALL: usize = 0;
 const PROCESS: usize = 1;
 const GROUP: usize = 2;
 
-/// Whether a wait for these children would return.
+/// Returns whether a wait for these children would return.
 pub(super) unsafe fn has_changed(wanted: Wanted) -> bool {
     let mut info = [0_i32; 32];
     let options = (wanted.options | NO_WAIT | LEAVE) as usize;
     sys::call6(WAITID, wanted.kind, wanted.id, info.as_mut_ptr() as usize, options, 0, 0) < 0 || info[PID] != 0
 }
 
-/// Waits for a child as for input from outside. `attempt` returns 0 when none has changed.
+/// Waits for a child as for input from outside. `attempt` returns 0 if none has changed.
 unsafe fn wait_for(wanted: Wanted, code: usize, mut attempt: impl FnMut() -> isize) -> isize {
     let file = File { descriptor: -1, kind: FileKind::Other, operation: FileOperation::Child };
     if cancel::acts_at(code) {
@@ -197,7 +197,7 @@ unsafe extern "C" fn wait_id(kind: usize, id: usize, info: *mut i32, options: i3
     finish(result.min(0)) as i32
 }
 
-/// Starts a command by the shell. `copy` is a descriptor and the number that it has there.
+/// Starts a command by the shell. `copy` is a descriptor and its number in the child.
 unsafe fn start_shell(command: *const c_char, copy: Option<(i32, i32)>) -> Result<i32, i32> {
     const SHELL: &CStr = c"/bin/sh";
     let argv = [c"sh".as_ptr(), c"-c".as_ptr(), command, core::ptr::null()];
@@ -231,7 +231,7 @@ unsafe extern "C" fn run_command(command: *const c_char, code: usize) -> i32 {
     if result < 0 { -1 } else { status }
 }
 
-/// The child gets a copy of a descriptor, even of one that is closed for other programs.
+/// Gives the child a copy of a descriptor, even of one that is closed for other programs.
 unsafe extern "C" fn hand_down(actions: *mut u8, fd: i32, copy: i32, _code: usize) -> i32 {
     if let Some(d) = channels::of(fd) {
         channels::set_outside(d.channel);
@@ -303,18 +303,18 @@ unsafe extern "C" fn close_process(stream: usize, code: usize) -> i32 {
     if result < 0 { -1 } else { status }
 }
 
-/// The program is about to become another one.
+/// Notes that the program is about to become another one.
 unsafe extern "C" fn before_exec(code: usize) {
     log::escape(Escape::Exec, code, 0, 0);
     outcome::before_exec();
 }
 
-/// Where to go back to when that fails.
+/// The return address if that fails.
 #[unsafe(link_section = ".data.racehunter")]
 static RETURN: Global<usize> = Global::new(0);
 
-// Some of these functions take arguments from the stack, so they are called with nothing moved: their return address is
-// replaced, for the case that they return at all.
+// Some of these functions take arguments from the stack, so they are called without moving anything: their return
+// address is replaced, in case they return at all.
 core::arch::global_asm!(
     r#"
     .macro rh_exec name, real

@@ -1,4 +1,4 @@
-//! Making, copying and closing file descriptors.
+//! Creates, copies and closes file descriptors.
 
 use super::channels::{self, Descriptor};
 use super::{EINTR, POLLIN, PollFd, Probe, Request, Watch, changed, finish, locks, log_event, touch};
@@ -52,16 +52,16 @@ interpose! {
     memfd_create => make_memory_file, "rdx";
 }
 
-/// A descriptor is used, as if it were memory that is read: another thread that closes it at the same time may close
-/// something else by then, or have this thread use something else.
+/// Notes the use of a descriptor, as a read of its cell: if another thread closes it at the same time, either call may
+/// affect another file.
 pub(super) unsafe fn used(fd: i32, code: usize) {
     if let Some(cell) = descriptor_cell(fd) {
         touch(cell as usize, CELL_SIZE, Kind::Read, code);
     }
 }
 
-/// What a descriptor refers to, for a call on it. If another thread can give the number to another file, looking it
-/// up is a scheduling point.
+/// Returns the channel of a descriptor, for a call on it. If another thread can give the number to another file, the
+/// lookup is a scheduling point.
 pub(super) unsafe fn look_up(fd: i32, code: usize) -> Option<Descriptor> {
     if COUNT.get() > 1 && channels::is_contested(fd) {
         files::touch_number(fd, false, code);
@@ -69,14 +69,14 @@ pub(super) unsafe fn look_up(fd: i32, code: usize) -> Option<Descriptor> {
     channels::of(fd)
 }
 
-/// Which way bytes go.
+/// The direction of a transfer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     In,
     Out,
 }
 
-/// Whether bytes can go this way at all. A pipe has two ends, and the wrong one is an error at once.
+/// Returns whether bytes can go this way at all. A pipe has two ends, and the wrong one is an error at once.
 pub(super) unsafe fn is_open_for(d: &Descriptor, way: Way) -> bool {
     const GET_FLAGS: usize = 3;
     if d.kind != FileKind::Pipe {
@@ -86,19 +86,19 @@ pub(super) unsafe fn is_open_for(d: &Descriptor, way: Way) -> bool {
     flags < 0 || flags as i32 & ACCESS != if way == Way::In { WRITE_ONLY } else { 0 }
 }
 
-/// A descriptor is about to be closed, as if it were memory that is written.
+/// Notes that a descriptor is about to be closed, as a write of its cell.
 unsafe fn ends(fd: i32, code: usize) {
     if let Some(cell) = descriptor_cell(fd) {
         touch(cell as usize, CELL_SIZE, Kind::Write, code);
     }
 }
 
-/// A descriptor was made or closed: what was done with its number before was done with another descriptor.
+/// Notes that a descriptor was opened or closed: earlier uses of its number were of another descriptor.
 pub(super) unsafe fn renewed(fd: i32) {
     escapes::renumbered();
     if schedule::running() {
-        // A loop that leaves descriptors open is in another state than an iteration before; one that closes what it
-        // has opened is not.
+        // A loop that leaves descriptors open changes its state with every iteration; one that closes what it has
+        // opened does not.
         spin::also(OPEN.ptr() as usize, size_of::<u64>());
         *OPEN.ptr() ^= channels::key(&[fd as u64]);
     }
@@ -109,7 +109,7 @@ pub(super) unsafe fn renewed(fd: i32) {
 
 const CELL_SIZE: isize = 8;
 
-/// Stands for the set of open descriptors: the sum, without carry, of a key for each that was made or closed.
+/// Represents the set of open descriptors: the xor of a key for each that was opened or closed.
 #[unsafe(link_section = ".data.racehunter")]
 static OPEN: Global<u64> = Global::new(0);
 
@@ -218,7 +218,7 @@ unsafe fn open_fifo(writes: bool, code: usize, mut call: impl FnMut() -> isize) 
     fd
 }
 
-/// Whether a FIFO that was opened for reading has, or had, a writer.
+/// Returns whether a FIFO that was opened for reading has, or had, a writer.
 pub(super) unsafe fn has_writer(entry: *mut PollFd) -> bool {
     const POLL: usize = 7;
     const EAGAIN: isize = -11;
@@ -291,7 +291,7 @@ unsafe extern "C" fn copy_to(fd: i32, to: i32, code: usize) -> i32 {
 unsafe extern "C" fn copy_to_with(fd: i32, to: i32, flags: i32, code: usize) -> i32 {
     used(fd, code);
     files::becomes_standard(fd, to, code);
-    // What was open there is closed.
+    // Whatever was open there is closed.
     let closed = channels::of(to);
     if let Some(d) = closed {
         let n = point(code);
@@ -374,7 +374,7 @@ unsafe extern "C" fn control(fd: i32, command: i32, argument: usize, code: usize
     if matches!(command, COPY | COPY_CLOSE_ON_EXEC) { copied(fd, result) } else { finish(result) as i32 }
 }
 
-/// Standard input, output and error lead nowhere from now on.
+/// Redirects standard input, output and error to nowhere.
 pub(super) unsafe fn silence() {
     const READ_WRITE: usize = 2;
     let nothing = sys::call(OPENAT, HERE as isize as usize, c"/dev/null".as_ptr() as usize, READ_WRITE, 0);

@@ -1,5 +1,5 @@
-//! What other executions and other programs share with this one, and what therefore cannot be private to it: FIFOs that are there
-//! before, and messages of the kernel about the whole machine. Failures of such executions are not confirmed, unless they are races.
+//! Objects that executions share with others and that cannot be private to one: existing FIFOs, and kernel messages about the
+//! whole machine. Failures of such executions are not confirmed, unless they are races.
 
 use super::{channels, finish};
 use crate::sync::interpose;
@@ -23,14 +23,14 @@ unsafe fn note(what: u64, code: usize) {
     }
 }
 
-/// A FIFO is about to be opened. Those in a directory that the execution has its own view of have an own pipe there.
+/// Notes that a FIFO is about to be opened. FIFOs in a directory of which the execution has its own view are separate pipes.
 pub(super) unsafe fn fifo(directory: i32, path: usize, code: usize) {
     if !view::has(directory, path) {
         note(TRACES_OF_FIFOS, code);
     }
 }
 
-/// A socket is about to be made.
+/// Notes that a socket is about to be created.
 pub(super) unsafe fn socket(family: i32, code: usize) {
     if family == NETLINK {
         note(TRACES_OF_KERNEL, code);

@@ -1,9 +1,9 @@
-//! Locks of files: `flock`, `lockf`, `fcntl`.
+//! File locks: `flock`, `lockf`, `fcntl`.
 //!
-//! A lock of `flock` belongs to the open file description, so two threads that each opened a file exclude one
-//! another. The kernel decides; this module only records through which descriptors this process holds one, since
-//! nothing outside releases a lock that the process itself holds. Record locks belong to the process and never
-//! exclude its own threads, except for those of open file descriptions (`F_OFD_SETLKW`).
+//! A lock of `flock` belongs to the open file description, so two threads that each opened a file exclude one another.
+//! The kernel decides; this module only records through which descriptors this process holds one, since nothing outside
+//! releases a lock that the process itself holds. Record locks belong to the process and never exclude its own threads,
+//! except for those of open file descriptions (`F_OFD_SETLKW`).
 
 use super::channels::{self, Descriptor, key};
 use super::{EAGAIN, Probe, Request, Watch, changed, finish};
@@ -54,12 +54,12 @@ const NO_LOCK: i16 = 2;
 pub(crate) enum Wanted {
     /// `flock` with this operation.
     Whole(i32, i32),
-    /// `fcntl`: descriptor, command that asks, and the lock.
+    /// `fcntl`: descriptor, command that queries, and the lock.
     Section(i32, i32, usize),
 }
 
-/// Whether it is available. For `flock` the only way to find out is to take it and release it; a waiting thread has
-/// lost everything that it held of the file.
+/// Returns whether it is available. For `flock` the only way to find out is to take it and release it; a waiting thread
+/// has lost every lock that it held on the file.
 pub(super) unsafe fn is_free(wanted: Wanted) -> bool {
     match wanted {
         Wanted::Whole(fd, operation) => {
@@ -84,7 +84,7 @@ unsafe fn held(fd: i32) -> Option<*mut (i32, usize)> {
     (*HELD.ptr()).iter_mut().find(|held| held.0 == fd + 1).map(core::ptr::from_mut)
 }
 
-/// Whether this process holds a lock of the file: nothing outside can release it.
+/// Returns whether this process holds a lock on the file: nothing outside can release it.
 pub(super) unsafe fn is_held_here(channel: usize) -> bool {
     (*HELD.ptr()).iter().any(|held| held.0 != 0 && held.1 == channel)
 }
@@ -103,12 +103,12 @@ unsafe fn drop_hold(fd: i32) {
     }
 }
 
-/// A lock is about to be taken. Other executions must not notice, also if they only read the file.
+/// Makes a file private before it is locked. Other executions must not notice, even if they only read the file.
 unsafe fn make_private(fd: i32) {
     view::cover_descriptor(fd);
 }
 
-/// What the lock of a file is to the scheduler.
+/// Returns the descriptor of a file lock for the scheduler.
 unsafe fn descriptor(fd: i32) -> Descriptor {
     const LOCK: u64 = 5;
     Descriptor { fd, kind: FileKind::Lock, channel: channels::find_or_make(key(&[LOCK, channels::identity(fd)]), true) }
@@ -125,7 +125,7 @@ unsafe fn acquire(
     loop {
         let mut watch = Watch::new(Probe::Lock(wanted), d.channel);
         watch.outside = true;
-        // A thread that already holds a lock of another kind must not be probed: probing takes and releases the lock.
+        // A thread that already holds another kind of lock must not be probed: probing takes and releases the lock.
         let n = if held(d.fd).is_some() {
             point(code)
         } else {
@@ -171,7 +171,7 @@ unsafe extern "C" fn lock_file(fd: i32, operation: i32, code: usize) -> i32 {
     }) as i32
 }
 
-/// Whether a command of `fcntl` concerns locks.
+/// Returns whether a command of `fcntl` concerns locks.
 pub(super) fn is_lock(command: i32) -> bool {
     matches!(command, SET | SET_AND_WAIT | OPEN_FILE_SET | OPEN_FILE_SET_AND_WAIT)
 }
@@ -210,7 +210,7 @@ unsafe extern "C" fn lock_section(fd: i32, command: i32, len: i64, code: usize) 
     lockf(fd, command, len)
 }
 
-/// A descriptor is about to be closed. Returns the channel of the file that it holds a lock of.
+/// Notes that a descriptor is about to be closed. Returns the channel of the file on which it holds a lock.
 pub(super) unsafe fn closes(fd: i32, code: usize) -> Option<usize> {
     let channel = (*held(fd)?).1;
     point(code);
@@ -219,7 +219,7 @@ pub(super) unsafe fn closes(fd: i32, code: usize) -> Option<usize> {
     Some(channel)
 }
 
-/// It was closed.
+/// Notes that it was closed.
 pub(super) unsafe fn closed(channel: Option<usize>) {
     if let Some(channel) = channel {
         changed(channel);

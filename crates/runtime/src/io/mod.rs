@@ -1,21 +1,19 @@
 //! Input and output that may block, and child processes.
 //!
-//! All threads share one kernel thread, so no call may block in the kernel while another thread could continue. Every
-//! operation that can block first waits, as a fiber, until the kernel says that it would not block ([`until`]); then
-//! it is made. What a thread waits for is a [`Watch`] on its own stack, and probing it is a system call that returns
-//! at once.
+//! All threads share one kernel thread, so no call may block in the kernel while another thread could continue. Every operation
+//! that can block first waits, as a fiber, until the kernel says that it would not block ([`until`]); then it is made. What a
+//! thread waits for is a [`Watch`] on its own stack, and probing it is a system call that returns at once.
 //!
-//! As long as no other process has the other end, only operations of the program's own threads change what such a
-//! watch sees. After each of them the threads that wait for the same channel are checked again ([`changed`]), so the
-//! set of ready threads is exact at every decision. Input from *outside* (another process) is noticed only when
-//! nothing else can continue, which keeps executions the same from run to run; only then does real time pass
-//! ([`nothing_is_ready`]).
+//! As long as no other process has the other end, only operations of the program's own threads change what such a watch sees.
+//! After each of them the threads that wait for the same channel are checked again ([`changed`]), so the set of ready threads is
+//! exact at every decision. Input from *outside* (another process) is noticed only when nothing else can continue, which keeps
+//! executions the same from run to run; only then does real time pass ([`nothing_is_ready`]).
 //!
-//! A [`client`] that the user has named is such an outside.
+//! A [`client`] named by the user is such an outside process.
 //!
-//! [`channels`] knows what descriptors refer to. [`transfer`], [`sockets`], [`multiplex`], [`locks`] and [`streams`]
-//! are functions of the C library, [`descriptors`] those that create and close descriptors, [`children`] those that
-//! create processes and wait for them.
+//! [`channels`] knows what descriptors refer to. [`transfer`], [`sockets`], [`multiplex`], [`locks`] and [`streams`] are
+//! functions of the C library, [`descriptors`] those that create and close descriptors, [`children`] those that create processes
+//! and wait for them.
 
 pub(crate) mod channels;
 pub(crate) mod children;
@@ -73,7 +71,7 @@ pub(crate) enum Probe {
     Attempt,
 }
 
-/// Where the [`Watch`] of a waiting thread is: on its stack.
+/// The address of a waiting thread's [`Watch`], which is on its stack.
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WatchAddress(usize);
@@ -91,8 +89,8 @@ pub(crate) struct Watch {
     outside: bool,
     /// It ends only when nothing else can continue: input from outside comes at an arbitrary time.
     lazy: bool,
-    /// The kernel may let the operation pass although it calls the descriptor not ready: small writes to a pipe or
-    /// socket that is nearly full.
+    /// The kernel may let the operation succeed although it reports the descriptor as not ready: small writes to a pipe or socket
+    /// that is nearly full.
     doubtful: bool,
     /// One attempt has to be made whatever the probe says.
     forced: bool,
@@ -115,7 +113,7 @@ impl Watch {
         }
     }
 
-    /// A watch on one descriptor.
+    /// Creates a watch on one descriptor.
     pub(crate) unsafe fn on(entry: *mut PollFd, d: &Descriptor) -> Self {
         let mut watch = Self::new(Probe::Poll(entry, 1), d.channel);
         let input = (*entry).events & POLLIN != 0;
@@ -126,30 +124,30 @@ impl Watch {
     }
 }
 
-/// Whether something outside the process can end the wait.
+/// Returns whether something outside the process can end the wait.
 unsafe fn can_end_outside(watch: *const Watch) -> bool {
     let held_here = matches!((*watch).probe, Probe::Lock(_)) && locks::is_held_here((*watch).channel);
     !held_here && ((*watch).outside || channels::is_outside((*watch).channel))
 }
 
-/// Threads that wait for files or children.
+/// Number of threads that wait for files or children.
 #[unsafe(link_section = ".data.racehunter")]
 static WAITING: Global<u32> = Global::new(0);
 
-/// Between the iterations of an in-process loop.
+/// Resets the module between iterations of an in-process loop.
 pub(crate) unsafe fn reset() {
     WAITING.set(0);
     channels::reset();
 }
 
-/// In a newly forked process: no thread waits, and everything that is open is open in the old one too.
+/// Resets the module in a newly forked process: no thread waits, and everything open is also open in the old one.
 pub(crate) unsafe fn leave() {
     WAITING.set(0);
     client::leave();
     channels::share_all();
 }
 
-/// Whether a thread stands before an operation on a file or child.
+/// Returns whether a thread is about to operate on a file or child.
 pub(crate) fn anybody_waits() -> bool {
     WAITING.get() > 0
 }
@@ -172,13 +170,13 @@ unsafe fn probe(watch: *const Watch) -> bool {
     }
 }
 
-/// Whether the wait of a thread for a file or child has ended.
+/// Returns whether the wait of a thread for a file or child has ended.
 pub(crate) unsafe fn available(t: *const Thread) -> bool {
     let watch = watch_of(t);
     (*watch).forced || (!(*watch).lazy && probe(watch))
 }
 
-/// The running thread waits until its watch says that it can continue; counts the event.
+/// Waits until the watch of the running thread says that it can continue, and counts the event.
 pub(crate) unsafe fn until(
     code: usize,
     wait: Wait,
@@ -187,7 +185,7 @@ pub(crate) unsafe fn until(
     deadline: Option<Deadline>,
 ) -> (EventNumber, End) {
     if (*watch).lazy && client::is_there() && client::settles(|| probe(watch).then_some(())).is_some() {
-        // A request that is there already, or on its way together with others, is served together with them.
+        // A request that has already arrived, or is on its way together with others, is served together with them.
         (*watch).lazy = false;
     }
     WAITING.set(WAITING.get() + 1);
@@ -201,12 +199,12 @@ pub(crate) unsafe fn until(
     result
 }
 
-/// What a thread does with a descriptor.
+/// An operation on a descriptor.
 pub(crate) struct Request {
     pub d: Descriptor,
     pub operation: FileOperation,
     pub code: usize,
-    /// Whether the program is ready to wait, and for how long.
+    /// Whether the program is prepared to wait, and for how long.
     pub waits: bool,
     pub deadline: Option<Deadline>,
     /// Whether the call is a cancellation point.
@@ -218,8 +216,8 @@ impl Request {
         File { descriptor: self.d.fd, kind: self.d.kind, operation: self.operation }
     }
 
-    /// The event that comes before an attempt: with the wait for its turn, if the program is ready to wait. An error
-    /// is the number that the caller gets.
+    /// Performs the event that precedes an attempt, and waits if the program is prepared to. An error is the number that the
+    /// caller gets.
     pub(crate) unsafe fn begin(&self, watch: *mut Watch) -> Result<EventNumber, i32> {
         if self.cancels && cancel::acts_at(self.code) {
             return Err(EINTR);
@@ -246,12 +244,12 @@ impl Request {
         log_event(n, self.file(), self.d.channel, done);
     }
 
-    /// The operation was made: passes on the happens-before edge, and updates the waiting threads.
+    /// Completes the operation: passes on the happens-before edge, and updates the waiting threads.
     pub(crate) unsafe fn end(&self, n: EventNumber, result: isize) {
         self.log(n, result >= 0);
         let learns = match self.operation {
             FileOperation::Read | FileOperation::Accept | FileOperation::Lock => result != -(EAGAIN as isize),
-            // The other end is gone: that is news from it.
+            // The other end is closed: that carries its past.
             _ => result < 0 && result != -(EAGAIN as isize),
         };
         if learns {
@@ -262,7 +260,7 @@ impl Request {
         }
     }
 
-    /// Makes an attempt at output. If nothing can be read at the other end any more, the kernel sends a signal, which would end the
+    /// Makes an attempt at output. If nothing can read at the other end any more, the kernel sends a signal that would kill the
     /// process; the program's action for it is taken as for any other signal that it sends to itself.
     unsafe fn with_pipe_signal<R>(&self, attempt: impl FnOnce() -> R) -> R {
         const PROCMASK: usize = 14;
@@ -286,7 +284,7 @@ impl Request {
         result
     }
 
-    /// Makes the operation as soon as it is possible, or as soon as the kernel refuses it.
+    /// Performs the operation as soon as it is possible, or as soon as the kernel refuses it.
     pub(crate) unsafe fn perform(&self, events: i16, attempt: impl FnMut() -> isize) -> isize {
         self.perform_with(events, true, attempt)
     }
@@ -314,7 +312,7 @@ impl Request {
             if self.operation != FileOperation::Read && self.operation != FileOperation::Accept {
                 sockets::tell(&self.d);
             }
-            // What has just come in from outside is there only once.
+            // Input that has just arrived from outside exists only once.
             let has_come = early > 0 || early == 0 && self.operation == FileOperation::Accept;
             let mut result = match early {
                 _ if has_come => early,
@@ -323,7 +321,7 @@ impl Request {
                 _ => without_waiting(self.d.fd, &mut attempt),
             };
             if result == WOULD_WAIT && self.waits && sockets::is_shut_for_input(&self.d) && events & POLLIN != 0 {
-                // The kernel returns that only to a thread that was ready to wait.
+                // The kernel returns that only to a thread that was prepared to wait.
                 result = 0;
             }
             self.end(n, result);
@@ -343,12 +341,12 @@ pub(crate) const fn is_in_first_page(address: usize) -> bool {
     address < 4096
 }
 
-/// A result of the kernel as the C library gives it.
+/// Converts a result of the kernel to that of the C library.
 pub(crate) unsafe fn finish(result: isize) -> isize {
     if result < 0 { fail(-result as i32) as isize } else { result }
 }
 
-/// Whether calls on the descriptor never wait.
+/// Returns whether calls on the descriptor never wait.
 pub(crate) unsafe fn never_waits(fd: i32) -> bool {
     const GET_FLAGS: usize = 3;
     let flags = sys::call(sys::FCNTL, fd as usize, GET_FLAGS, 0, 0);
@@ -376,7 +374,7 @@ fn waits_here(t: *const Thread) -> bool {
     unsafe { matches!((*t).pending, Wait::File | Wait::Child) }
 }
 
-/// Threads that stand before an operation on a file or child, except the running one.
+/// Returns the threads that are about to operate on a file or child, except the running one.
 unsafe fn waiting() -> impl Iterator<Item = *mut Thread> {
     threads().filter(|&number| number != CURRENT.get()).map(|number| thread(number)).filter(|&t| waits_here(t))
 }
@@ -385,7 +383,7 @@ unsafe fn is_stopped(t: *const Thread) -> bool {
     matches!((*t).state, State::Blocked | State::Suspended)
 }
 
-/// Something happened to a channel: threads that are about to use it can, or can no longer, continue.
+/// Updates the threads that are about to use a channel, after an operation on it.
 pub(crate) unsafe fn changed(channel: usize) {
     if WAITING.get() == 0 {
         return;
@@ -394,7 +392,7 @@ pub(crate) unsafe fn changed(channel: usize) {
         let watch = watch_of(t);
         if channel == ALL || (*watch).channel == channel || (*watch).channel == ALL {
             (*watch).tried = false;
-            // What this process does itself is not unexpected.
+            // Operations of this process are not unexpected.
             (*watch).lazy &= channel != ALL && channels::is_unexpected(channel);
             if matches!((*watch).probe, Probe::Attempt) && is_stopped(t) {
                 (*watch).forced = true;
@@ -404,17 +402,17 @@ pub(crate) unsafe fn changed(channel: usize) {
     }
 }
 
-/// How long input from outside is waited for before virtual time passes or a deadlock is certain.
+/// How long to wait for input from outside before virtual time passes or a deadlock is certain.
 const MOMENT: u64 = 20_000_000;
 
-/// No thread can continue. Checks whether one can after all, and waits for the outside world if necessary. Returns
+/// Called when no thread can continue. Checks whether one can after all, and waits for the outside world if necessary. Returns
 /// whether a thread is ready now.
 pub(crate) unsafe fn nothing_is_ready() -> bool {
     if WAITING.get() == 0 && !waits_here(current()) {
         return false;
     }
     let stopped = || every_thread().filter(|&t| waits_here(t) && is_stopped(t));
-    // What the C library did inside (a stream that was flushed) was not seen.
+    // Internal operations of the C library (a stream that was flushed) were not seen.
     for t in stopped() {
         if available(t) {
             schedule::wake(t);
@@ -427,7 +425,7 @@ pub(crate) unsafe fn nothing_is_ready() -> bool {
     }
     let timed = next_suspended().is_some();
     let outside = stopped().any(|t| can_end_outside(watch_of(t)));
-    // The kernel delivers what goes over the loopback device at once, but does not promise to.
+    // The kernel delivers data over the loopback device at once, but does not guarantee it.
     let delayed = stopped().any(|t| channels::is_delayed((*watch_of(t)).channel));
     if !outside && (timed || !delayed) {
         return false;
@@ -435,7 +433,7 @@ pub(crate) unsafe fn nothing_is_ready() -> bool {
     let patience = if outside && !timed { u64::MAX } else { MOMENT };
     let look = || stopped().find(|&t| arrives(t)).or_else(|| shared::arrived()).is_some();
     let came = wait_for(patience, || if look() { Some(true) } else { client::is_gone().then_some(false) });
-    // What it has sent just before its end comes first.
+    // Data that it sent just before its end comes first.
     let came = came == Some(true) || came == Some(false) && look();
     if !came {
         client::nothing_is_ready(timed);
@@ -477,7 +475,7 @@ unsafe fn wait_for<T>(patience: u64, mut look: impl FnMut() -> Option<T>) -> Opt
     }
 }
 
-/// If what a stopped thread waits for has come, the thread is ready.
+/// Makes a stopped thread ready if what it waits for has arrived. Returns whether it has.
 unsafe fn arrives(t: *mut Thread) -> bool {
     let watch = watch_of(t);
     if matches!((*watch).probe, Probe::Attempt) {
@@ -505,8 +503,8 @@ unsafe fn note_input(t: *const Thread) {
     }
 }
 
-/// The plan wants a waiting thread to continue: input that came from outside when the plan was made comes again.
-/// Returns whether the thread is ready now.
+/// Called when the plan continues a waiting thread: waits for the input that came from outside when the plan was made. Returns
+/// whether the thread is ready now.
 pub(crate) unsafe fn bring(t: *mut Thread) -> bool {
     if !waits_here(t) || !is_stopped(t) {
         return false;
@@ -526,26 +524,26 @@ pub(crate) unsafe fn bring(t: *mut Thread) -> bool {
     (outside || channels::is_delayed((*watch).channel)) && wait_for(patience, look) == Some(true)
 }
 
-/// The plan wants a thread with a limited wait to continue. Returns whether what it waits for came from outside, in
-/// which case there is no time-out.
+/// Called when the plan continues a thread with a timed wait. Returns whether what it waits for came from outside, so that there
+/// is no time-out.
 pub(crate) unsafe fn comes_in_time(t: *mut Thread) -> bool {
     waits_here(t) && can_end_outside(watch_of(t)) && wait_for(MOMENT, || arrives(t).then_some(())).is_some()
 }
 
-/// The running thread passes on its clock to the other end.
+/// Releases the clock of the running thread to the other end.
 pub(crate) unsafe fn release(object: usize) {
     clock::release(&mut (*crate::sync::objects::get(Wait::File, object)).clock);
 }
 
-/// The running thread learns what was passed on.
+/// Orders the running thread after what was released.
 pub(crate) unsafe fn learn(object: usize) {
     clock::acquire(&(*crate::sync::objects::get(Wait::File, object)).clock);
 }
 
-/// The kernel reads or writes memory of the program: an access like any other, at the place of the call. Libraries order
-/// theirs in ways that are not seen.
+/// Checks memory of the program that the kernel reads or writes: an access like any other, at the place of the call. Libraries
+/// order theirs in ways that are not seen.
 pub(crate) unsafe fn touch(address: usize, len: isize, kind: Kind, code: usize) {
-    /// More than that is not checked: it would cost many times as much as the call.
+    /// Larger transfers are not checked further: that would cost many times as much as the call.
     const MOST: isize = 4096;
     if len > 0 && COUNT.get() > 0 && memory::in_program(code) {
         hooks::access(address, len.min(MOST) as usize, tsan::site_of(code), kind, code);
@@ -592,7 +590,7 @@ pub(crate) use interpose_six;
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static CODE: Global<usize> = Global::new(0);
 
-/// Where the function was called that has just begun.
+/// Returns where the function that has just begun was called.
 pub(crate) fn code_of_six() -> usize {
     CODE.get()
 }

@@ -69,7 +69,7 @@ impl Patience {
     }
 }
 
-/// Waits with a watch; `attempt` gets what there is, without waiting. The result is the kernel's.
+/// Waits with a watch; `attempt` gets what is available, without waiting. The result is the kernel's.
 unsafe fn multiplex(
     file: File,
     watch: *mut Watch,
@@ -93,7 +93,7 @@ unsafe fn multiplex(
     };
     (*watch).several = true;
     loop {
-        // For the time of the wait another set of signals is blocked.
+        // During the wait another set of signals is blocked.
         let blocked = (*current()).signal_mask;
         if !mask.is_null() {
             (*current()).signal_mask = *mask;
@@ -109,7 +109,7 @@ unsafe fn multiplex(
             End::Done | End::TimedOut => attempt(),
         };
         log_event(n, file, (*watch).channel, result > 0);
-        // Another thread may have taken what there was.
+        // Another thread may have taken what was available.
         if result != 0 || end != End::Done {
             return result;
         }
@@ -149,7 +149,7 @@ unsafe extern "C" fn poll_until_checked(
 }
 
 unsafe fn poll_with(entries: *mut PollFd, count: usize, patience: Patience, mask: *const u64, code: usize) -> i32 {
-    // The kernel says what is wrong with the list, before anything is read from it.
+    // The kernel reports errors in the list, before anything is read from it.
     let outright = sys::call(POLL, entries as usize, count, 0, 0);
     if outright < 0 && outright != -(EINTR as isize) {
         return finish(outright) as i32;
@@ -194,7 +194,7 @@ pub(crate) struct Sets {
 }
 
 impl Sets {
-    /// What the program has asked for or, afterwards, got.
+    /// Returns what the program requested or, afterwards, got.
     unsafe fn contains(&self, set: usize, fd: usize) -> bool {
         !self.given[set].is_null() && *self.given[set].add(fd / 64) & 1 << (fd % 64) != 0
     }
@@ -208,13 +208,13 @@ impl Sets {
     }
 }
 
-/// Whether a `select` would return.
+/// Returns whether a `select` would return.
 pub(super) unsafe fn select_now(sets: *const Sets) -> bool {
     let mut words = [(*sets).copy(0), (*sets).copy(1), (*sets).copy(2)];
     select_in((*sets).count, (*sets).given, &mut words) != 0
 }
 
-/// A `select` that does not wait and changes only the copies of the sets.
+/// Makes a `select` that does not wait and changes only the copies of the sets.
 unsafe fn select_in(count: usize, given: [*mut u64; 3], words: &mut [[u64; WORDS]; 3]) -> isize {
     let now = [0_i64; 2];
     let [reads, writes, exceptions] =
@@ -237,7 +237,7 @@ unsafe extern "C" fn select_for(
     let patience = Patience::duration(if timeout.is_null() { core::ptr::null() } else { &raw const duration });
     let result = select_with(count, [reads, writes, exceptions], patience, core::ptr::null(), code);
     if let Patience::Until(deadline) = patience {
-        // On Linux the program finds there how much of the time was left.
+        // On Linux the remaining time is returned there.
         let Timespec([seconds, nanoseconds]) = Timespec::from_nanoseconds(time::until(deadline));
         *timeout = [seconds, nanoseconds / 1000];
         hooks::wrote(timeout as usize, size_of::<[i64; 2]>(), code);
@@ -262,7 +262,7 @@ unsafe extern "C" fn select_until(
 unsafe fn select_with(count: i32, given: [*mut u64; 3], patience: Patience, mask: *const u64, code: usize) -> i32 {
     let Ok(count) = usize::try_from(count) else { return finish(EINVAL) as i32 };
     if count > SELECTABLE {
-        // More than there is room for here. The kernel waits, or a time-out expires at once.
+        // There is no room for that many here. The kernel waits, or a time-out expires at once.
         let [reads, writes, exceptions] = given.map(|set| set as usize);
         let now = [0_i64; 2];
         let timeout = if matches!(patience, Patience::Endless) { 0 } else { now.as_ptr() as usize };
@@ -304,7 +304,7 @@ unsafe fn select_with(count: i32, given: [*mut u64; 3], patience: Patience, mask
 /// A descriptor in a set of `epoll`.
 #[derive(Clone, Copy)]
 struct Member {
-    /// Channel of the set, 0 when the entry is free.
+    /// Channel of the set, 0 for a free entry.
     set: usize,
     fd: i32,
     /// What the program gets back when the descriptor is ready.
@@ -313,10 +313,10 @@ struct Member {
 
 const MEMBERS: usize = 2048;
 static MEMBER: Global<[Member; MEMBERS]> = Global::new([Member { set: 0, fd: 0, data: 0 }; MEMBERS]);
-/// There were more members than fit, so what the sets contain is not known.
+/// There were more members than fit, so the contents of the sets are not known.
 #[unsafe(link_section = ".data.racehunter")]
 static INCOMPLETE: Global<bool> = Global::new(false);
-/// Entries that were ever used.
+/// Number of entries ever used.
 #[unsafe(link_section = ".data.racehunter")]
 static MEMBERS_USED: Global<usize> = Global::new(0);
 
@@ -324,19 +324,20 @@ unsafe fn members() -> impl Iterator<Item = *mut Member> {
     (0..MEMBERS_USED.get()).map(|index| (MEMBER.ptr() as *mut Member).add(index))
 }
 
-/// A thread that learns that a member is ready is ordered after the thread that put it into the set, or re-armed it.
+/// Returns the object that orders a thread which learns that a member is ready after the thread that put it into the
+/// set, or re-armed it.
 unsafe fn object_of(member: *const Member) -> usize {
-    /// Above every address, apart from [`File`]s and from the objects of channels.
+    /// Above every address, distinct from [`File`]s and from the objects of channels.
     const OBJECTS: usize = 1 << 59;
     OBJECTS | member.offset_from(MEMBER.ptr() as *const Member) as usize
 }
 
-/// A descriptor was closed: the kernel takes it out of all sets.
+/// Removes a closed descriptor from all sets, as the kernel does.
 pub(super) unsafe fn forget(fd: i32) {
     members().filter(|&member| (*member).set != 0 && (*member).fd == fd).for_each(|member| (*member).set = 0);
 }
 
-/// Whether only something outside can make a member of the set ready.
+/// Returns whether something outside, and only that, can make a member of the set ready.
 pub(super) unsafe fn survey(set: usize) -> (bool, bool) {
     let (mut outside, mut expected) = (INCOMPLETE.get(), false);
     for member in members().filter(|&member| (*member).set == set) {

@@ -1,4 +1,4 @@
-//! Sockets: connections, messages, and which channel a socket belongs to.
+//! Sockets: connections, messages, and the channel of a socket.
 
 use super::channels::{self, Descriptor, key};
 use super::transfer::{Piece, transfer};
@@ -33,7 +33,7 @@ const RECVMMSG: usize = 299;
 const SENDMMSG: usize = 307;
 
 const DONT_WAIT: i32 = 0x40;
-/// Urgent data is there or not: the kernel never waits for it.
+/// The kernel never waits for urgent data.
 const OUT_OF_BAND: i32 = 1;
 const WAIT_ALL: i32 = 0x100;
 const PEEK: i32 = 2;
@@ -71,14 +71,14 @@ super::interpose_six! {
     __recvfrom_chk => receive_from_checked;
 }
 
-/// An end of a socket, as the kernel knows it.
+/// Returns the address of an end of a socket, from the kernel.
 unsafe fn address_of(fd: i32, call: usize) -> Option<Address> {
     let (mut bytes, mut len) = ([0; LONGEST], LONGEST as u32);
     let (at, len_at) = (bytes.as_mut_ptr() as usize, &raw mut len as usize);
     (sys::call(call, fd as usize, at, len_at, 0) >= 0).then(|| Address::new(bytes, len as usize))
 }
 
-/// An address that the program gives.
+/// Returns an address given by the program.
 unsafe fn given(at: *const u8, len: u32) -> Address {
     let len = if super::is_in_first_page(at as usize) { 0 } else { (len as usize).min(LONGEST) };
     let mut bytes = [0; LONGEST];
@@ -86,18 +86,18 @@ unsafe fn given(at: *const u8, len: u32) -> Address {
     Address::new(bytes, len)
 }
 
-/// The cell of an address, if the kernel is not to choose it.
+/// Returns the cell of an address, unless the kernel chooses the address.
 fn cell_of(address: &Address) -> Option<u16> {
     address.state().map(cells::of)
 }
 
-/// The cell of what was sent there. Senders learn nothing from each other.
+/// Returns the cell of what was sent to an address. Senders learn nothing from each other.
 fn mailbox_at(address: &Address) -> Option<u16> {
     const MAIL: u64 = 9;
     cell_of(address).map(|cell| cells::of(key(&[MAIL, u64::from(cell)])))
 }
 
-/// The running thread is about to use the address, or to change what is there.
+/// Notes that the running thread is about to use an address, or to change what is bound there.
 unsafe fn touch_address(address: &Address, changes: bool, code: usize) {
     if let Some(cell) = cell_of(address) {
         let mut touched = Touched::default();
@@ -119,7 +119,7 @@ unsafe fn type_of(fd: i32) -> i32 {
     option(fd, TYPE)
 }
 
-/// The channel of a socket, and whether it stays the same from now on. `own` is the key of the socket itself.
+/// Returns the channel of a socket, and whether it stays the same from now on. `own` is the key of the socket itself.
 pub(super) unsafe fn channel_of(fd: i32, own: u64) -> (usize, bool) {
     const DATAGRAMS: u64 = 4;
     const LISTENS: usize = 30;
@@ -146,7 +146,7 @@ pub(super) unsafe fn channel_of(fd: i32, own: u64) -> (usize, bool) {
     (channels::find_or_make(own, false), false)
 }
 
-/// The channel of a connection. A thread that made it here has found it already, so a new one comes from outside.
+/// Returns the channel of a connection. A connection made here is already known, so a new one comes from outside.
 unsafe fn connected(local: &Address, peer: &Address, own: u64) -> usize {
     const PAIR: u64 = 1;
     if local.family() == UNIX {
@@ -212,14 +212,14 @@ unsafe extern "C" fn bind_address(fd: i32, address: *const u8, len: u32, code: u
     finish(result) as i32
 }
 
-/// A socket has an address, its own or one that the kernel has chosen.
+/// Notes that a socket has an address, its own or one chosen by the kernel.
 unsafe fn note_bound(fd: i32) {
     if let Some(local) = address_of(fd, GETSOCKNAME) {
         network::bound(local.reach());
     }
 }
 
-/// There is another socket behind a descriptor, which has just been made.
+/// Notes that a descriptor refers to another, new socket.
 unsafe fn replaced(fd: i32) {
     channels::forget(fd);
     channels::made_socket(fd);
@@ -236,7 +236,7 @@ unsafe extern "C" fn listen_at(fd: i32, backlog: i32, code: usize) -> i32 {
     if let Some(local) = address_of(fd, GETSOCKNAME) {
         touch_address(&local, true, code);
     }
-    // Without an address it gets one now.
+    // A socket without an address gets one now.
     if network::binds(fd, ANY_PORT) {
         replaced(fd);
     }
@@ -259,7 +259,7 @@ unsafe fn has_peer(fd: i32) -> bool {
     sys::call(GETPEERNAME, fd as usize, address.as_mut_ptr() as usize, &raw mut len as usize, 0) >= 0
 }
 
-/// A family, and something behind it.
+/// A family and at least one more byte.
 const LEAST_ADDRESS: u32 = 3;
 
 unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usize) -> i32 {
@@ -272,7 +272,7 @@ unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usi
     let call = || finish(sys::call(CONNECT, fd as usize, address as usize, len as usize, 0)) as i32;
     let Some(d) = descriptors::look_up(fd, code) else { return call() };
     if type_of(fd) != DATAGRAM && (has_peer(fd) || len < LEAST_ADDRESS) {
-        // The kernel has an error for that.
+        // The kernel reports the error.
         point(code);
         return call();
     }
@@ -299,7 +299,7 @@ unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usi
         if result != -(EAGAIN as isize) || !waits || type_of(fd) == DATAGRAM {
             break;
         }
-        // A full queue of connections: another attempt is worthwhile when one has been accepted.
+        // The queue of connections is full: another attempt is worthwhile when one has been accepted.
         let mut watch = Watch::new(super::Probe::Attempt, door);
         watch.outside = channels::is_outside(door);
         n = match request.begin(&raw mut watch) {
@@ -313,7 +313,7 @@ unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usi
     if matches!(result, 0 | EINPROGRESS)
         && let Some(cell) = cell_of(&listener)
     {
-        // Something listens there, which comes before.
+        // The listener comes before.
         cells::learn(cell);
     }
     if matches!(result, 0 | EINPROGRESS) && type_of(fd) != DATAGRAM {
@@ -322,8 +322,8 @@ unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usi
     if result == EINPROGRESS && waits {
         result = await_connection(fd, &request);
         if result == 0 || result == REFUSED {
-            // The first call after the attempt has ended takes note of that: only further ones are errors, or begin a new attempt.
-            // That was the program's own.
+            // The first call after a finished attempt only acknowledges it: further calls are errors, or begin a new attempt.
+            // That first call was the program's.
             without_waiting(fd, || sys::call(CONNECT, fd as usize, address as usize, len as usize, 0));
         }
         if result == REFUSED {
@@ -333,7 +333,7 @@ unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usi
     finish(result) as i32
 }
 
-/// A socket is about to be connected to an address, or to send something there.
+/// Notes that a socket is about to be connected to an address, or to send something there.
 unsafe fn approach_peer(fd: i32, address: usize, len: usize, code: usize) {
     if address == 0 {
         return;
@@ -348,8 +348,8 @@ unsafe fn approach_peer(fd: i32, address: usize, len: usize, code: usize) {
     }
 }
 
-/// What determines the order of datagrams: all of them are one channel for waiting threads, but only what was sent to
-/// an address comes before what is received there. 0 for other channels, and for addresses that the kernel chooses.
+/// Returns what orders datagrams: all of them are one channel for waiting threads, but only what was sent to an address comes
+/// before what is received there. 0 for other channels, and for addresses chosen by the kernel.
 unsafe fn mailbox(d: &Descriptor, call: usize) -> u16 {
     if d.kind != FileKind::Socket || type_of(d.fd) != DATAGRAM {
         return 0;
@@ -357,10 +357,10 @@ unsafe fn mailbox(d: &Descriptor, call: usize) -> u16 {
     address_of(d.fd, call).and_then(|address| mailbox_at(&address)).unwrap_or(0)
 }
 
-/// Where the running thread is about to send a datagram, if it is not where its socket is connected to.
+/// The destination of a datagram that the running thread is about to send, if its socket is not connected there.
 static DESTINATION: Global<u16> = Global::new(0);
 
-/// A happens-before edge is about to pass through a descriptor.
+/// Releases the running thread's clock through a descriptor.
 pub(super) unsafe fn tell(d: &Descriptor) {
     let named = core::mem::replace(&mut *DESTINATION.ptr(), 0);
     match if named != 0 { named } else { mailbox(d, GETPEERNAME) } {
@@ -372,7 +372,7 @@ pub(super) unsafe fn tell(d: &Descriptor) {
     }
 }
 
-/// The running thread has learnt what came through a descriptor.
+/// Orders the running thread after what came through a descriptor.
 pub(super) unsafe fn learn(d: &Descriptor) {
     match mailbox(d, GETSOCKNAME) {
         0 => channels::learn(d.channel),
@@ -380,7 +380,7 @@ pub(super) unsafe fn learn(d: &Descriptor) {
     }
 }
 
-/// A socket is about to be closed: nothing is bound to its address any more.
+/// Notes that a socket is about to be closed: nothing is bound to its address any more.
 pub(super) unsafe fn closes(fd: i32, code: usize) {
     let is_connected = || address_of(fd, GETPEERNAME).is_some();
     if let Some(local) = address_of(fd, GETSOCKNAME).filter(|_| !is_connected()) {
@@ -388,11 +388,10 @@ pub(super) unsafe fn closes(fd: i32, code: usize) {
     }
 }
 
-/// A socket was connected to a listener: from now on it has the channel of that connection.
+/// Gives a socket that was connected to a listener the channel of that connection.
 unsafe fn settle_connection(fd: i32, peer: &Address, inside: bool) {
     let Some(local) = address_of(fd, GETSOCKNAME) else { return };
-    // Seen from the other end, it is the local address: the one that connects to port p of any address of this
-    // machine.
+    // From the other end, it is the local address: the one that connects to port p of any address of this machine.
     let reached = address_of(fd, GETPEERNAME);
     let channel = connected(&local, reached.as_ref().unwrap_or(peer), channels::identity(fd));
     if inside {
@@ -405,7 +404,7 @@ unsafe fn settle_connection(fd: i32, peer: &Address, inside: bool) {
 unsafe fn await_connection(fd: i32, request: &Request) -> isize {
     const ERROR: usize = 4;
     const POLL: usize = 7;
-    /// Within this machine the answer is on its way.
+    /// Within this machine the answer is already on its way.
     const MILLISECONDS: usize = 50;
     let mut entry = PollFd { fd, events: POLLOUT, revents: 0 };
     if sys::call(POLL, &raw mut entry as usize, 1, MILLISECONDS, 0) == 0 {
@@ -450,7 +449,7 @@ unsafe extern "C" fn shut_down(fd: i32, how: i32, code: usize) -> i32 {
     finish(result) as i32
 }
 
-/// Whether nothing comes in any more, since the socket was shut down.
+/// Returns whether no more input can come, because the socket was shut down.
 pub(super) unsafe fn is_shut_for_input(d: &Descriptor) -> bool {
     const POLL: usize = 7;
     const SHUT: i16 = 0x2000;
@@ -458,7 +457,7 @@ pub(super) unsafe fn is_shut_for_input(d: &Descriptor) -> bool {
     d.kind == FileKind::Socket && sys::call(POLL, &raw mut entry as usize, 1, 0, 0) == 1 && entry.revents & SHUT != 0
 }
 
-/// How long the socket lets its operations wait (`SO_RCVTIMEO`, `SO_SNDTIMEO`).
+/// Returns the time-out of operations on the socket (`SO_RCVTIMEO`, `SO_SNDTIMEO`).
 pub(super) unsafe fn deadline(d: &Descriptor, operation: FileOperation) -> Option<Deadline> {
     const SOCKET_LEVEL: usize = 1;
     const RECEIVE_TIMEOUT: usize = 20;
@@ -540,7 +539,7 @@ unsafe extern "C" fn receive_message(fd: i32, message: usize, flags: i32, code: 
     })
 }
 
-/// As many messages as there are, but at least one.
+/// Receives as many messages as there are, but at least one.
 unsafe extern "C" fn receive_messages(
     fd: i32,
     messages: usize,
@@ -612,7 +611,7 @@ unsafe extern "C" fn send_message(fd: i32, message: *const Message, flags: i32, 
         let result = if skipped == 0 {
             call(message)
         } else {
-            // A stream took the first part, control data included; the rest follows piece by piece.
+            // A stream took the first part, including control data; the rest follows piece by piece.
             let mut before = skipped;
             let next = all.iter().find(|piece| {
                 let here = before < piece.len;

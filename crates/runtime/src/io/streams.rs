@@ -1,9 +1,9 @@
 //! Streams of the C library on pipes, sockets and terminals.
 //!
-//! The C library's functions on streams make their own system calls, which are not seen. Input is therefore taken
-//! from the stream's buffer here, and before the buffer is filled the thread waits until there is something to fill
-//! it with. Output is left to the C library: the thread waits until there is room, and afterwards the waiting threads
-//! are updated. Only output larger than the buffer of a pipe can then still block.
+//! The stream functions of the C library make their own system calls, which are not seen. Input is therefore taken from
+//! the stream's buffer here, and before the buffer is filled the thread waits until there is something to fill it with.
+//! Output is left to the C library: the thread waits until there is room, and afterwards the waiting threads are
+//! updated. Only output larger than the buffer of a pipe can then still block.
 //!
 //! Streams on files go straight to the C library.
 
@@ -37,7 +37,7 @@ interpose! {
     fclose => close_at, "rsi";
 }
 
-/// The start of the C library's `FILE`, which is compiled into programs.
+/// The start of the C library's `FILE`, whose layout is compiled into programs.
 #[repr(C)]
 struct Stream {
     flags: i32,
@@ -53,7 +53,7 @@ unsafe fn on_channel(stream: *mut Stream) -> Option<Descriptor> {
     channels::of((*stream).descriptor)
 }
 
-/// What the C library has in a variable such as `stdin`.
+/// Returns the value of a variable of the C library such as `stdin`.
 unsafe fn standard(name: &CStr) -> *mut Stream {
     *(real::next(name) as *const *mut Stream)
 }
@@ -62,7 +62,7 @@ unsafe fn request(d: Descriptor, operation: FileOperation, code: usize) -> Reque
     Request { d, operation, code, waits: !never_waits(d.fd), deadline: None, cancels: false }
 }
 
-/// Makes sure that there is something in the buffer. False at the end of the input.
+/// Ensures that the buffer is not empty. Returns false at the end of the input.
 unsafe fn fill(stream: *mut Stream, d: Descriptor, code: usize) -> bool {
     if (*stream).read_next < (*stream).read_end {
         channels::learn(d.channel);
@@ -76,7 +76,7 @@ unsafe fn fill(stream: *mut Stream, d: Descriptor, code: usize) -> bool {
     result > 0
 }
 
-/// Takes from the buffer, at most this many bytes, up to and including the wanted one.
+/// Takes at most this many bytes from the buffer, up to and including the wanted one.
 unsafe fn take(stream: *mut Stream, to: *mut u8, most: usize, last: Option<u8>) -> (usize, bool) {
     let there = (*stream).read_end.offset_from((*stream).read_next) as usize;
     let bytes = core::slice::from_raw_parts((*stream).read_next, there.min(most));
@@ -223,17 +223,17 @@ pub(super) unsafe extern "C" fn close_at(stream: *mut u8, code: usize) -> i32 {
 struct Onward {
     /// The function.
     function: usize,
-    /// Whether something is to be done after it.
+    /// Whether something has to be done after it.
     after: usize,
 }
 
-/// Where the caller of the function continues, and the channel that it writes to. No switch happens in between.
+/// The return address of the function's caller, and the channel that it writes to. No switch happens in between.
 #[unsafe(link_section = ".data.racehunter")]
 static RETURN: Global<usize> = Global::new(0);
 #[unsafe(link_section = ".data.racehunter")]
 static CHANNEL: Global<usize> = Global::new(0);
 
-/// In place of a stream: standard output or input, or all streams.
+/// Stands for standard output or input, or all streams.
 const STANDARD: usize = usize::MAX;
 const ALL: usize = 0;
 
@@ -244,7 +244,7 @@ unsafe fn resolve(found: *mut usize, name: *const c_char) -> usize {
     *found
 }
 
-/// A function is about to write to a stream.
+/// Prepares for a function that writes to a stream.
 unsafe extern "C" fn before_output(stream: usize, found: *mut usize, name: *const c_char, code: usize) -> Onward {
     let function = resolve(found, name);
     reentry::enters_library(code);
@@ -271,7 +271,7 @@ unsafe extern "C" fn after_output() {
     changed(CHANNEL.get());
 }
 
-/// A function is about to read any amount from a stream: only the first piece of it can be waited for.
+/// Prepares for a function that reads any amount from a stream: only the first piece of it can be waited for.
 unsafe extern "C" fn before_input(stream: usize, found: *mut usize, name: *const c_char, code: usize) -> Onward {
     reentry::enters_library(code);
     let stream = if stream == STANDARD { standard(c"stdin") } else { stream as *mut Stream };
@@ -282,8 +282,8 @@ unsafe extern "C" fn before_input(stream: usize, found: *mut usize, name: *const
     Onward { function: resolve(found, name), after: 0 }
 }
 
-// Most of these functions take any number of arguments, in registers and on the stack. Nothing of that is moved: only
-// the return address is replaced if something has to be done afterwards.
+// Most of these functions take any number of arguments, in registers and on the stack. They are left in place: only the
+// return address is replaced if something has to be done afterwards.
 core::arch::global_asm!(
     r#"
     .macro rh_stream name, stream, before

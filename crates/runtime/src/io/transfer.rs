@@ -15,7 +15,7 @@ const READV: usize = 19;
 const WRITEV: usize = 20;
 const SENDFILE: usize = 40;
 const SPLICE: usize = 275;
-/// What a pipe accepts in one piece, and has room for when it is ready at all.
+/// The amount that a pipe accepts atomically, and has room for when it is ready at all.
 const PIPE_BUF: usize = 4096;
 
 interpose_cancellable! {
@@ -35,8 +35,7 @@ interpose_cancellable! {
     sendfile64 => send_file, "r8";
 }
 
-// The compiler plugin has announced what they do to memory and files. Here they are points where a thread can be
-// cancelled.
+// The compiler plugin has announced their effects on memory and files. Here they are cancellation points.
 interpose_cancellable! {
     pread => read_at, "r8";
     pread64 => read_at, "r8";
@@ -62,7 +61,8 @@ super::interpose_six! {
     copy_file_range => copy_range;
 }
 
-/// Between an overlay and what it covers the kernel refuses this, as between any two file systems. Here that must not show.
+/// Between an overlay and its lower file system the kernel refuses this, as between any two file systems. The program must
+/// not notice.
 unsafe extern "C" fn copy_range(
     from: i32,
     from_at: *mut i64,
@@ -99,7 +99,7 @@ unsafe extern "C" fn copy_range(
     done as isize
 }
 
-/// A read or write at a position that is passed, or else at that of the file. The position moves.
+/// Reads or writes at a given position, or at that of the file. The position moves.
 unsafe fn transfer_at(plain: usize, positioned: usize, fd: i32, buffer: usize, len: usize, at: *mut i64) -> isize {
     if at.is_null() {
         return sys::call(plain, fd as usize, buffer, len, 0);
@@ -162,11 +162,11 @@ unsafe fn request(d: Descriptor, operation: FileOperation, code: usize) -> Reque
     Request { d, operation, code, waits, deadline, cancels: true }
 }
 
-/// Input by a call that gets something as soon as there is something.
+/// Reads input by a call that returns as soon as some is available.
 unsafe fn input(fd: i32, len: usize, code: usize, call: impl FnMut() -> isize) -> isize {
     let mut call = call;
     let result = match descriptors::look_up(fd, code) {
-        // A pipe gives nothing at once to a thread that asks for nothing.
+        // A read of zero bytes from a pipe returns at once.
         Some(d) if d.kind == FileKind::Pipe && len == 0 || !descriptors::is_open_for(&d, Way::In) => {
             files::looked_up(fd, code);
             descriptors::used(fd, code);
@@ -234,7 +234,7 @@ pub(crate) unsafe extern "C" fn write_bytes(fd: i32, buffer: usize, len: usize, 
         return -1;
     }
     if descriptors::look_up(fd, code).is_some() {
-        // Who reads it may change the memory, so it is accessed before.
+        // The reader may change the memory, so it is accessed before.
         touch(buffer, len as isize, Kind::ReadRange, code);
         return write_from(fd, buffer, len, code);
     }
@@ -289,8 +289,8 @@ unsafe fn output(d: Descriptor, pieces: &[Piece], code: usize) -> isize {
     })
 }
 
-/// Repeats an operation that puts out part of something until all is out. `step` gets whether the kernel has not said
-/// that there is room, and returns the result of an attempt and whether that was all.
+/// Repeats a partial output operation until everything is written. `step` gets whether the kernel has not reported room,
+/// and returns the result of an attempt and whether that was all.
 pub(super) unsafe fn transfer(request: &Request, mut step: impl FnMut(bool) -> (isize, bool)) -> isize {
     descriptors::used(request.d.fd, request.code);
     let mut total = 0;
@@ -318,7 +318,7 @@ pub(super) unsafe fn transfer(request: &Request, mut step: impl FnMut(bool) -> (
 /// What is left to write.
 struct Rest<'a> {
     pieces: &'a [Piece],
-    /// Bytes of the first piece that are out.
+    /// Number of written bytes of the first piece.
     taken: usize,
 }
 
@@ -338,7 +338,7 @@ impl Rest<'_> {
         }
     }
 
-    /// One attempt, which gets out as much as there is room for.
+    /// Makes one attempt, which writes as much as there is room for.
     unsafe fn write(&self, request: &Request, forced: bool) -> isize {
         let fd = request.d.fd;
         let left = self.pieces.iter().map(|piece| piece.len).sum::<usize>() - self.taken;
@@ -354,7 +354,7 @@ impl Rest<'_> {
     }
 }
 
-/// From a file to a pipe or socket: as `write`, but what is written comes from the kernel.
+/// From a file to a pipe or socket: as `write`, but the data comes from the kernel.
 unsafe extern "C" fn send_file(to: i32, from: i32, offset: usize, count: usize, code: usize) -> isize {
     files::looked_up(from, code);
     let Some(d) = descriptors::look_up(to, code) else {

@@ -1,4 +1,4 @@
-//! How an execution begins: what the runtime takes from the plan in its slot.
+//! Starts an execution: what the runtime takes from the plan in its slot.
 
 use super::{PLAN, WALK, arm, log_state};
 use crate::thread::{COUNT, State, thread, threads};
@@ -10,10 +10,10 @@ use racehunter_abi::{EventNumber, Kind, Record};
 use racehunter_machine::plan::Switches;
 use racehunter_walk::{GatedPlace, ReadConstraint, Style};
 
-/// Threads that static constructors have created exist from the first event on, in any state.
+/// Announces threads that static constructors have created: they exist from the first event on, in any state.
 pub(super) unsafe fn announce_threads() {
     if COUNT.get() > 1 {
-        // What they did before was not observed.
+        // Their earlier actions were not observed.
         log::escape(racehunter_abi::Escape::Threads, 0, 0, 0);
     }
     for number in threads().skip(1) {
@@ -40,11 +40,11 @@ pub(super) unsafe fn take_switches() {
     (*plan).max_threads = (*slot).max_threads;
     (*plan).snapshot_at = EventNumber((*slot).snapshot_at);
     let first = server::switch_area().add((*slot).switches as usize);
-    // The controller writes them before it asks for the execution, and not again before its end.
+    // The controller writes them before it requests the execution, and not again before its end.
     (*plan).switches = Switches::new(core::slice::from_raw_parts(first, (*slot).switch_count as usize));
 }
 
-/// Takes what is to be logged.
+/// Takes what to log.
 unsafe fn take_observation() {
     let (plan, slot) = (PLAN.ptr(), server::slot());
     (*plan).flags = (*slot).flags | start::more_flags();
@@ -52,7 +52,7 @@ unsafe fn take_observation() {
     (*plan).log_from = if server::is_hushed() { EventNumber((*slot).log_from) } else { EventNumber::START };
 }
 
-/// From here on the log has what the plan asks for.
+/// Logs what the plan asks for from here on.
 pub(crate) unsafe fn observes_as_planned() {
     take_observation();
     arm();

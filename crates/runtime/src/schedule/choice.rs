@@ -1,4 +1,4 @@
-//! Which thread continues when the plan does not say.
+//! Chooses the thread that continues when the plan does not say.
 
 use super::{PLAN, WALK, close, flags, partner_at, spin};
 use crate::thread::{
@@ -9,7 +9,7 @@ use racehunter_abi::control::{FLAG_SPURIOUS, OUTCOME_DEADLOCK, TAIL_MIN_SWITCHES
 use racehunter_abi::{Cause, EventNumber, ThreadId, Wait};
 use racehunter_walk::Next;
 
-/// Whether the plan may choose this thread.
+/// Returns whether the plan may choose this thread.
 pub(super) unsafe fn possible(number: ThreadId) -> bool {
     number.0 < crate::thread::COUNT.get()
         && (matches!((*thread(number)).state, State::Ready | State::Suspended)
@@ -19,17 +19,17 @@ pub(super) unsafe fn possible(number: ThreadId) -> bool {
             || sync::shared::bring(thread(number)))
 }
 
-/// Whether wake-ups are choices of the schedule.
+/// Returns whether wake-ups are choices of the schedule.
 pub(crate) fn chooses_wakeups() -> bool {
     flags() & FLAG_SPURIOUS != 0
 }
 
-/// Whether the thread waits on a condition variable or a futex, and may stop without a reason.
+/// Returns whether the thread waits on a condition variable or a futex, and may wake up spuriously.
 pub(super) unsafe fn may_wake(t: *const Thread) -> bool {
     chooses_wakeups() && (*t).state == State::Blocked && matches!((*t).pending, Wait::Condition | Wait::Futex)
 }
 
-/// A thread that may wake up spuriously, at random; like time-outs this is rare.
+/// Draws a thread that wakes up spuriously, which is as rare as a time-out.
 unsafe fn spurious_wakeup() -> Option<ThreadId> {
     const ONE_IN: u64 = 16;
     let walk = WALK.ptr();
@@ -40,7 +40,7 @@ unsafe fn spurious_wakeup() -> Option<ThreadId> {
     wakeups().nth((*walk).below(count) as usize)
 }
 
-/// The threads that may wake up spuriously.
+/// Returns the threads that may wake up spuriously.
 unsafe fn wakeups() -> impl Iterator<Item = ThreadId> {
     threads().filter(|&number| may_wake(thread(number)))
 }
@@ -49,35 +49,35 @@ unsafe fn is_any_wakeup() -> bool {
     chooses_wakeups() && LIVE.get() > ready_count() && wakeups().next().is_some()
 }
 
-/// Whether a thread that the plan chooses waits for input that comes once it is asked for.
+/// Returns whether a thread that the plan chooses waits for input that arrives once it is requested.
 pub(super) unsafe fn waits_outside(number: ThreadId) -> bool {
     number.0 < crate::thread::COUNT.get() && io::bring(thread(number))
 }
 
-/// The next operation of a thread that can run.
+/// Returns the next operation of a thread that can run.
 unsafe fn next(number: ThreadId) -> Next {
     let t = thread(number);
     let (object, changes) = ((*t).next_object as u64, (*t).next_changes);
     let chosen = track::is_active() && track::has(object as usize);
-    // Who has just begun, or comes out of a wait, has not said where it is.
+    // A thread that has just begun, or comes out of a wait, has not announced its next operation.
     let code = if object == 0 { 0 } else { log::relative((*t).code).0 };
     Next { thread: (*t).number.0, path: (*t).path, object, changes, chosen, code }
 }
 
-/// Whether the running thread is the only one that can run, others wait for time, and a read constraint would make it
-/// wait for them.
+/// Returns whether the running thread is the only one that can run, others wait for time, and a read constraint would
+/// make it wait for them.
 pub(super) unsafe fn is_held_back_alone() -> bool {
     track::has_constraints()
         && LIVE.get() > ready_count()
         && (*WALK.ptr()).holds_all_back(core::iter::once(next(CURRENT.get())))
 }
 
-/// Whether the strategy is a walk that goes by priorities which choices do not change.
+/// Returns whether the strategy is a walk with priorities that choices do not change.
 pub(super) unsafe fn follows_priorities() -> bool {
     (*PLAN.ptr()).tail != TAIL_MIN_SWITCHES && (*WALK.ptr()).follows_priorities()
 }
 
-/// Which thread continues when the plan does not say.
+/// Returns the thread that continues when the plan does not say.
 pub(super) unsafe fn choose(n: EventNumber, from: ThreadId, able: bool, cause: Cause) -> ThreadId {
     let plan = PLAN.ptr();
     if let Some(partner) = partner_at(n) {
@@ -112,7 +112,7 @@ pub(super) unsafe fn choose(n: EventNumber, from: ThreadId, able: bool, cause: C
         if let Some(woken) = spurious_wakeup() {
             return woken;
         }
-        // A thread that had its turn for too long must give way.
+        // A thread whose turn was too long must give way.
         let must_go = cause == Cause::Fair && ready > 1;
         let stays = |next: &Next| !(must_go && next.thread == from.0);
         let chosen = if (*walk).goes_by_priority() {
@@ -129,14 +129,14 @@ pub(super) unsafe fn choose(n: EventNumber, from: ThreadId, able: bool, cause: C
     if able && cause == Cause::Strategy {
         return from;
     }
-    // A thread that had its turn for too long, and has no other to give way to, lets time pass.
+    // A thread whose turn was too long, and has no other to give way to, lets time pass.
     if cause == Cause::Fair
         && ready == 1
         && let Some(late) = next_suspended()
     {
         return late;
     }
-    // `next_ready` reaches the running thread last, so a thread that yields continues only if it is alone.
+    // `next_ready` reaches the running thread last, so a yielding thread continues only if it is alone.
     if let Some(next) = next_ready(from) {
         return next;
     }
@@ -165,7 +165,7 @@ pub(super) unsafe fn choose(n: EventNumber, from: ThreadId, able: bool, cause: C
     {
         return next;
     }
-    // Time changes nothing for them, and a periodic timer would hide them.
+    // Time changes nothing for a cycle of locks, and a periodic timer would hide it.
     if late.is_some() && sync::holds_a_cycle() {
         outcome::finish(OUTCOME_DEADLOCK)
     }

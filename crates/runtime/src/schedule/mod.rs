@@ -1,8 +1,8 @@
 //! Events and decisions.
 //!
-//! The rules are those of the event crate. Two ways lead here: accesses that are not points only count down
-//! [`RH_BUDGET`] in [`crate::hooks`], and come here when it is used up ([`attention`]); everything else calls
-//! [`point`] or [`acquire_point`] before it happens.
+//! The rules are those of the event crate. Events arrive in two ways: accesses that are not points only count down
+//! [`RH_BUDGET`] in [`crate::hooks`], and come here when it is used up ([`attention`]); everything else calls [`point`]
+//! or [`acquire_point`] before it happens.
 //!
 //! A thread that is about to perform an operation that others can make impossible says so in `pending`. Code that
 //! changes such an object calls [`refresh`], so that the set of ready threads is exact at every decision.
@@ -31,7 +31,7 @@ use racehunter_abi::{Cause, EventNumber, Kind, Record, ThreadId};
 use racehunter_machine::plan::{self as machine, FAR, Horizon, Standing, Switches, Turn, TurnEnd};
 use racehunter_walk::{Done, Walk};
 
-/// Events until one needs attention: a forced switch, the end of a thread's turn, or a limit.
+/// Number of events until one needs attention: a forced switch, the end of a thread's turn, or a limit.
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_BUDGET: Global<u64> = Global::new(FAR.0);
@@ -40,7 +40,7 @@ pub(crate) static RH_BUDGET: Global<u64> = Global::new(FAR.0);
 #[unsafe(link_section = ".data.racehunter")]
 static HORIZON: Global<EventNumber> = Global::new(FAR);
 
-/// The part of the plan that is used on the way.
+/// The part of the plan that is used during the execution.
 struct Plan {
     running: bool,
     flags: u32,
@@ -52,22 +52,22 @@ struct Plan {
     log_from: EventNumber,
     /// The turn of the running thread.
     turn: Turn,
-    /// Events after which the execution is stopped, counted from `started_at`; 0 = never.
+    /// Number of events after which the execution is stopped, counted from `started_at`; 0 = never.
     max_events: u64,
-    /// Events before the first thread was created; [`FAR`] until then.
+    /// Number of events before the first thread was created; [`FAR`] until then.
     started_at: EventNumber,
     max_threads: u32,
     /// Thread that continues at event `partner_at`, if it can.
     partner: ThreadId,
     partner_at: EventNumber,
     snapshot_at: EventNumber,
-    /// Last event number for which a decision was made.
+    /// The last event for which a decision was made.
     decided: EventNumber,
     /// The event after the last point, if few accesses are points: it is one, whatever it is.
     behind_point: EventNumber,
     /// The event before which the running thread had to give way.
     exhausted: EventNumber,
-    /// Switches that were made.
+    /// Number of switches made.
     switched: u64,
 }
 
@@ -99,22 +99,22 @@ static PLAN: Global<Plan> = Global::new(Plan {
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_STAYS: Global<bool> = Global::new(false);
 
-/// Who chooses where the plan does not, unless the running thread simply stays.
+/// Chooses where the plan does not, unless the running thread simply stays.
 static WALK: Global<Walk<MAX_THREADS>> = Global::new(Walk::new());
 
-/// True between the start and the end of an execution.
+/// Returns whether an execution is running.
 pub(crate) fn running() -> bool {
     // SAFETY: a plain read of a global, see the crate documentation.
     unsafe { (*PLAN.ptr()).running }
 }
 
-/// `FLAG_` bits of the plan.
+/// Returns the `FLAG_` bits of the plan.
 pub(crate) fn flags() -> u32 {
     // SAFETY: as above.
     unsafe { (*PLAN.ptr()).flags }
 }
 
-/// Events that have happened, or are happening, so far.
+/// Returns the number of the latest event that has happened or is happening.
 pub(crate) fn now() -> EventNumber {
     EventNumber(HORIZON.get().0 - RH_BUDGET.get())
 }
@@ -147,26 +147,26 @@ pub(crate) unsafe fn begin() {
     arm();
 }
 
-/// Threads that there can be.
+/// Returns the maximum number of threads.
 pub(crate) unsafe fn max_threads() -> u32 {
     (*PLAN.ptr()).max_threads.min(MAX_THREADS as u32)
 }
 
-/// The thread continues as soon as the running one has performed its next event.
+/// Lets the thread continue as soon as the running one has performed its next event.
 pub(crate) unsafe fn goes_after_next(thread: ThreadId) {
     let plan = PLAN.ptr();
     ((*plan).partner, (*plan).partner_at) = (thread, now() + 2);
     arm();
 }
 
-/// Which thread continues at event `n` for that reason.
+/// Returns the thread that continues at event `n` for that reason.
 unsafe fn partner_at(n: EventNumber) -> Option<ThreadId> {
     let plan = PLAN.ptr();
     let partner = (*plan).partner;
     ((*plan).partner_at == n && (*thread(partner)).state == State::Ready).then_some(partner)
 }
 
-/// A thread has accessed a variable that the walk counts.
+/// Notes that a thread has accessed a variable that the walk counts.
 pub(crate) unsafe fn accessed(thread: ThreadId) {
     let walk = WALK.ptr();
     (*walk).skip(track::take_counted());
@@ -176,14 +176,14 @@ pub(crate) unsafe fn accessed(thread: ThreadId) {
     track::let_count((*walk).until_change());
 }
 
-/// Accesses of the variables that the walk has counted, and threads that have begun.
+/// Returns the number of accesses that the walk has counted, plus threads that have begun.
 pub(crate) unsafe fn counted() -> u64 {
     (*WALK.ptr()).skip(track::take_counted())
 }
 
-/// The set of runnable threads has changed, or which one comes first: the next point needs a decision. If few
-/// accesses are points, the next event is one, whatever it is: the change must take effect at once, and not only at
-/// the next tracked access.
+/// Makes the next point a decision, because the set of runnable threads has changed, or which one comes first. If few
+/// accesses are points, the next event is one, whatever it is: the change must take effect at once, and not only at the
+/// next tracked access.
 pub(crate) unsafe fn open() {
     let plan = PLAN.ptr();
     RH_STAYS.set((*plan).tail == TAIL_MIN_SWITCHES);
@@ -198,7 +198,7 @@ fn close() {
     RH_STAYS.set(true);
 }
 
-/// An event has happened in a walk that has read constraints.
+/// Notes an event in a walk with read constraints.
 pub(crate) unsafe fn performed(record: &Record) {
     let Record { code, object, kind, .. } = *record;
     (*WALK.ptr()).performed(Done {
@@ -209,7 +209,7 @@ pub(crate) unsafe fn performed(record: &Record) {
     });
 }
 
-/// A thread has created another one, which is about to start.
+/// Notes that a thread has created another one, which is about to start.
 pub(crate) unsafe fn created(parent: ThreadId, child: ThreadId) {
     let walk = WALK.ptr();
     (*walk).skip(track::take_counted());
@@ -218,7 +218,7 @@ pub(crate) unsafe fn created(parent: ThreadId, child: ThreadId) {
     track::let_count((*walk).until_change());
 }
 
-/// Forgets the decisions of the plan: they are about a loop that has not begun, and not about what comes before it.
+/// Drops the decisions of the plan: they apply to a loop that has not begun, and not to what comes before it.
 pub(crate) unsafe fn leave_open() {
     let plan = PLAN.ptr();
     (*plan).switches.drop_all();
@@ -228,7 +228,7 @@ pub(crate) unsafe fn leave_open() {
     arm();
 }
 
-/// The execution has ended; what the runtime still does on the way out is not part of it.
+/// Ends the execution; what the runtime still does while shutting down is not part of it.
 pub(crate) unsafe fn end() {
     let plan = PLAN.ptr();
     (*plan).running = false;
@@ -238,7 +238,7 @@ pub(crate) unsafe fn end() {
     RH_BUDGET.set(FAR.0);
 }
 
-/// Counts for a program that runs without a controller.
+/// Starts counting for a program that runs without a controller.
 pub(crate) unsafe fn begin_without_plan() {
     let plan = PLAN.ptr();
     (*plan).turn.set_length(TURN);
@@ -289,25 +289,25 @@ unsafe fn count() -> EventNumber {
     now()
 }
 
-/// The event that was counted last does not happen; the thread continues with its next operation.
+/// Uncounts the last event, which does not happen; the thread continues with its next operation.
 #[inline(always)]
 pub(crate) unsafe fn uncount() {
     RH_BUDGET.set(RH_BUDGET.get() + 1);
 }
 
-/// Whether it is settled that the running thread performs event `n`. A plan can choose again where the thread stands:
-/// the execution that it repeats may have held the thread that was chosen first (see [`hold`]).
+/// Returns whether it is settled that the running thread performs event `n`. A plan can choose again here: the
+/// execution that it repeats may have held the thread that was chosen first (see [`hold`]).
 unsafe fn is_decided(n: EventNumber) -> bool {
     let plan = PLAN.ptr();
     (*plan).decided == n && !(*plan).switches.speaks_of(n, || standing())
 }
 
-/// Where the running thread stands.
+/// Returns the state of the running thread.
 unsafe fn standing() -> Standing {
     Standing { thread: me(), code: log::relative((*current()).code) }
 }
 
-/// No decision is due, but the budget may be used up by the event that is next.
+/// Handles a budget that is used up by the next event, when no decision is due.
 unsafe fn settle(n: EventNumber) -> EventNumber {
     if RH_BUDGET.get() == 0 {
         limits(n);
@@ -325,19 +325,19 @@ unsafe fn limits(n: EventNumber) {
     }
 }
 
-/// The event that the execution does not reach.
+/// Returns the first event that the execution must not reach.
 unsafe fn limit() -> EventNumber {
     let plan = PLAN.ptr();
     machine::limit((*plan).max_events, (!is_starting()).then_some((*plan).started_at), server::observes())
 }
 
-/// Whether no thread was created yet.
+/// Returns whether no thread was created yet.
 fn is_starting() -> bool {
     // SAFETY: a plain read of a global, see the crate documentation.
     unsafe { (*PLAN.ptr()).started_at == FAR }
 }
 
-/// The program is about to create its first thread.
+/// Notes that the program is about to create its first thread.
 pub(crate) unsafe fn starts() {
     if is_starting() && running() {
         start::reached();
@@ -347,7 +347,7 @@ pub(crate) unsafe fn starts() {
     }
 }
 
-/// Whether no decision was made yet, and the current turn began where it would have under any plan.
+/// Returns whether no decision was made yet, and the current turn began where it would have under any plan.
 pub(crate) unsafe fn has_decided_nothing() -> bool {
     let plan = PLAN.ptr();
     (*plan).decided == EventNumber::START
@@ -357,7 +357,7 @@ pub(crate) unsafe fn has_decided_nothing() -> bool {
         && (*plan).turn.began() == (*plan).turn.began_alone(now())
 }
 
-/// Whether a plan says nothing about the events so far.
+/// Returns whether a plan has no decisions about the events so far.
 pub(crate) unsafe fn decides_nothing_before(slot: *const Slot) -> bool {
     let first = server::switch_area().add((*slot).switches as usize);
     let is_later = |at: EventNumber| at > now();
@@ -365,7 +365,7 @@ pub(crate) unsafe fn decides_nothing_before(slot: *const Slot) -> bool {
         && ((*slot).snapshot_at == 0 || is_later(EventNumber((*slot).snapshot_at)))
 }
 
-/// The plan of the current slot holds from here on. No decision was made before.
+/// Applies the plan of the current slot from here on. No decision was made before.
 pub(crate) unsafe fn goes_on() {
     take_switches();
     take_tail();
@@ -377,7 +377,7 @@ pub(crate) unsafe fn goes_on() {
     arm();
 }
 
-/// The decision before the counted event `n` of the running thread, which can happen. At a point the strategy may
+/// Makes the decision before the counted event `n` of the running thread, which can happen. At a point the strategy may
 /// choose; elsewhere only the plan and the end of a turn can.
 unsafe fn decide_before(mut n: EventNumber, is_point: bool) -> EventNumber {
     loop {
@@ -397,7 +397,7 @@ unsafe fn decide_before(mut n: EventNumber, is_point: bool) -> EventNumber {
     }
 }
 
-/// Whether a decision is due before the counted event `n`, and why.
+/// Returns whether a decision is due before the counted event `n`, and why.
 unsafe fn due(n: EventNumber, is_point: bool) -> Option<Cause> {
     let plan = PLAN.ptr();
     if RH_BUDGET.get() == 0 {
@@ -432,8 +432,8 @@ unsafe fn due(n: EventNumber, is_point: bool) -> Option<Cause> {
     Some(if turn_over && !forced { Cause::Fair } else { Cause::Strategy })
 }
 
-/// Whether the running thread, whose turn has ended before event `n`, has to give way. A thread that makes progress
-/// continues, unless the plan has a limit on events in a row.
+/// Returns whether the running thread, whose turn has ended before event `n`, has to give way. A thread that makes
+/// progress continues, unless the plan limits consecutive events.
 unsafe fn is_turn_over(n: EventNumber) -> bool {
     let plan = PLAN.ptr();
     let is_strict = (*plan).turn.length() < TURN || (*plan).tail != TAIL_MIN_SWITCHES;
@@ -511,13 +511,13 @@ pub(crate) unsafe fn decide_and_switch(n: EventNumber, able: bool, cause: Cause)
     signals::deliver();
 }
 
-/// Others should go first.
+/// Lets other threads go first.
 pub(crate) unsafe fn yield_after() {
     let plan = PLAN.ptr();
     let n = now().next();
-    // A plan without a switch at a yield repeats an execution in which no other thread was known to be ready; a plan
+    // A plan without a switch at a yield repeats an execution in which no other thread was known to be ready. A plan
     // with one repeats an execution in which some thread was, even if that is not known now: it may have been chosen
-    // there, and found to wait.
+    // there, and found to be blocked.
     let planned = (*plan).switches.speaks_of_code(n, || log::relative((*current()).code));
     if planned || ready_count() > 1 && n >= (*plan).tail_from {
         if (*plan).tail != TAIL_MIN_SWITCHES {

@@ -1,4 +1,4 @@
-//! How events are announced: each comes here before it happens, and gets its number.
+//! Announces events: each comes here before it happens, and gets its number.
 
 use super::{PLAN, RH_BUDGET, RH_STAYS, arm, count, decide_before, is_decided, now, settle, spin};
 use crate::thread::current;
@@ -6,13 +6,14 @@ use crate::{debug, hold, modules, signals};
 use racehunter_abi::control::FLAG_SELECTIVE;
 use racehunter_abi::{EventNumber, Kind};
 
-/// An event that any thread can perform at any time is about to happen. Returns its number.
+/// Announces an event that any thread can perform at any time. Returns its number.
 pub(crate) unsafe fn point(code: usize) -> EventNumber {
     spin::moves_on();
     point_at(code, 0, false)
 }
 
-/// As [`point`], for an event that changes nothing for anybody. A thread that does nothing else may wait for something.
+/// As [`point`], for an event that changes nothing for other threads. A thread that does nothing else may be waiting
+/// for something.
 pub(crate) unsafe fn idle_point(code: usize) -> EventNumber {
     spin::passes();
     point_at(code, 0, false)
@@ -34,8 +35,8 @@ pub(crate) unsafe fn access_point(
     point_at(code, address, kind.is_write())
 }
 
-/// Like [`point`], for an event that reads or changes state other than memory, which the cells at these addresses
-/// represent; the first of them matters most.
+/// As [`point`], for an event that reads or changes state other than memory, represented by the cells at these
+/// addresses; the first of them matters most.
 pub(crate) unsafe fn state_point(code: usize, mut at: impl Iterator<Item = usize>, changes: bool) -> EventNumber {
     let first = at.next().unwrap_or(0);
     if changes {
@@ -65,8 +66,8 @@ unsafe fn point_at(code: usize, object: usize, changes: bool) -> EventNumber {
     debug::reached(n)
 }
 
-/// The running thread is about to perform an event that is a point, and that nothing prevents. If it is known that it
-/// continues, counts the event and returns its number.
+/// If it is certain that the running thread performs its next event, a point that nothing prevents, counts it and
+/// returns its number.
 #[inline(always)]
 pub(crate) unsafe fn pass(code: usize, object: usize, changes: bool) -> Option<EventNumber> {
     if !RH_STAYS.get() || RH_BUDGET.get() == 1 || signals::has_outside() {
@@ -79,8 +80,8 @@ pub(crate) unsafe fn pass(code: usize, object: usize, changes: bool) -> Option<E
     Some(count())
 }
 
-/// Event `n`, which is about to happen, is a point. If the choice is partly random, and few accesses are points, a
-/// decision follows each of them.
+/// Notes that event `n`, which is about to happen, is a point. If the choice is partly random, and few accesses are
+/// points, a decision follows each of them.
 pub(super) unsafe fn passed_point(n: EventNumber) {
     let plan = PLAN.ptr();
     if (*plan).flags & FLAG_SELECTIVE != 0 && !RH_STAYS.get() {
@@ -89,7 +90,7 @@ pub(super) unsafe fn passed_point(n: EventNumber) {
     }
 }
 
-/// The counted event is an iteration of a loop, which is never a point: what follows it may be.
+/// Notes that the counted event is an iteration of a loop, which is never a point; the next event may be.
 pub(crate) unsafe fn passed_round() {
     let plan = PLAN.ptr();
     if (*plan).behind_point == now() {
@@ -97,7 +98,7 @@ pub(crate) unsafe fn passed_round() {
     }
 }
 
-/// An access that is not a point has used up the budget; it is counted already.
+/// Handles an access that is not a point, is already counted, and has used up the budget.
 #[cold]
 pub(crate) unsafe fn attention(code: usize) -> EventNumber {
     (*current()).code = code;

@@ -1,8 +1,8 @@
-//! Loops that wait for another thread without saying so: the rules are those of [`racehunter_machine::spin`].
+//! Busy-waiting loops: the rules are those of [`racehunter_machine::spin`].
 //!
-//! The state of a thread is in its registers and on its stack; at a hook both lie in one piece of memory, from
-//! [`RH_CALLER`] to the frame of its first function. A thread that would only repeat its last iteration is blocked
-//! ([`Wait::Change`]) until what it has accessed changes, as at a lock.
+//! The state of a thread is in its registers and on its stack; at a hook both are in one piece of memory, from [`RH_CALLER`] to
+//! the frame of its first function. A thread that would only repeat its last iteration is blocked ([`Wait::Change`]) until what
+//! it has accessed changes, as at a lock.
 //!
 //! Nothing else ends such a wait, except when no other thread can continue. For loops that are not found here, see
 //! [`super::due`].
@@ -20,27 +20,27 @@ use racehunter_machine::{Deadline, ThreadId};
 
 pub(crate) use racehunter_machine::spin::Spin;
 
-/// Where the registers of the running thread's caller are, as the last hook has saved them, below its frame.
+/// The address of the running thread's caller-saved registers, which the last hook has saved below its frame.
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_CALLER: Global<usize> = Global::new(0);
 
-/// Whether hooks wipe what they have left on the stack: numbers of events, say. Functions of the program that are called next have it
-/// in the parts of their frames that they do not use, and would never be in the same state again.
+/// Whether hooks wipe what they leave on the stack: numbers of events, say. Functions of the program that are called next have it
+/// in the unused parts of their frames, and would never return to the same state.
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_WIPES: Global<bool> = Global::new(false);
 
-/// Bytes that are wiped: no hook needs more.
+/// Number of bytes wiped: no hook needs more.
 pub(crate) const WIPED: usize = 4096;
 
-/// From there to the return address: at a hook, and at a call of a function that this library has in place of another.
+/// The distance from there to the return address: at a hook, and at a call of a function that the runtime replaces.
 const AT_HOOK: usize = 120;
 pub(crate) const AT_CALL: usize = 56;
-/// Bytes of stack that are compared; deeper loops are not found.
+/// Maximum number of stack bytes compared; deeper loops are not found.
 const DEEPEST: usize = 64 << 10;
 
-/// A wait on a condition variable that may end without a reason.
+/// A wait on a condition variable that may end spuriously.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Wakeup {
@@ -48,9 +48,9 @@ pub(crate) struct Wakeup {
     state: Snapshot,
     condition: usize,
     mutex: usize,
-    /// It was woken without a reason.
+    /// Whether it was woken spuriously.
     woken: bool,
-    /// How many switches there had been when it was.
+    /// The number of switches at that time.
     switches: u64,
 }
 
@@ -58,11 +58,11 @@ impl Wakeup {
     pub(crate) const NEW: Self = Self { state: Snapshot::NONE, condition: 0, mutex: 0, woken: false, switches: 0 };
 }
 
-/// The state of the running thread, which is at a hook, or in a call, that returns to `code`.
+/// Returns the state of the running thread, which is at a hook, or in a call, that returns to `code`.
 unsafe fn snapshot(t: *const Thread, code: usize, saved: usize) -> Snapshot {
     let begin = RH_CALLER.get();
     let here = &raw const begin as usize;
-    // The hook that brought the thread here, and not one before it, or on another stack.
+    // The hook must be the one that brought the thread here, not an earlier one, or one on another stack.
     if (*t).stack_is_empty() || begin <= here {
         return Snapshot::NONE;
     }
@@ -103,8 +103,8 @@ unsafe extern "C" {
     fn rh_peek_fails();
 }
 
-/// The memory of the program. The access that is about to happen may be the one that crashes, and what was accessed
-/// before may no longer exist.
+/// The memory of the program. The access that is about to happen may be the one that crashes, and memory accessed before may no
+/// longer exist.
 struct ProgramMemory;
 
 impl Memory for ProgramMemory {
@@ -114,13 +114,13 @@ impl Memory for ProgramMemory {
     }
 }
 
-/// The code at `at` has caused a fault. If it was that of [`ProgramMemory`], returns where to continue.
+/// Returns where to continue if the code that caused a fault at `at` is that of [`ProgramMemory`].
 pub(crate) fn forgives(at: usize) -> Option<usize> {
     let fails = rh_peek_fails as *const () as usize;
     (rh_peek as *const () as usize..fails).contains(&at).then_some(fails)
 }
 
-/// The running thread is about to perform an operation that is not an access and changes nothing for other threads: a
+/// Notes that the running thread is about to perform an operation that is not an access and changes nothing for other threads: a
 /// yield, a sleep, a fence.
 pub(super) unsafe fn passes() {
     let spin = &raw mut (*current()).spin;
@@ -128,7 +128,7 @@ pub(super) unsafe fn passes() {
     (*spin).reported_next(now());
 }
 
-/// The running thread has completed an iteration of a loop in which nothing is announced, and which is already
+/// Notes that the running thread has completed an iteration of a loop in which nothing is announced, and which is already
 /// counted. Functions that it calls there announce their own effects.
 pub(crate) unsafe fn goes_round() {
     let spin = &raw mut (*current()).spin;
@@ -136,25 +136,26 @@ pub(crate) unsafe fn goes_round() {
     (*spin).reported_counted(now());
 }
 
-/// The running thread does something that may not repeat.
+/// Notes that the running thread does something that may not repeat.
 #[inline(always)]
 pub(crate) unsafe fn moves_on() {
     (*current()).spin.moves_on();
 }
 
-/// Others have performed this many events while the running thread waited.
+/// Notes that others have performed this many events while the running thread waited.
 pub(super) unsafe fn others_went_on(events: u64) {
     (*current()).spin.others_went_on(events);
 }
 
-/// The running thread has reached an access. Returns whether it was there before in this state.
+/// Notes that the running thread has reached an access. Returns whether it was there before in this state.
 #[inline(always)]
 unsafe fn comes(t: *mut Thread, address: usize, size: usize, code: usize) -> bool {
     let access = Access { code, address, size };
     (*t).spin.comes(&access, now(), &ProgramMemory, || snapshot(t, code, AT_HOOK))
 }
 
-/// The running thread, at a point, is about to make an access, which is not counted yet. Returns when it makes it.
+/// Handles an access that the running thread, at a point, is about to make, and that is not counted yet. Returns when it makes
+/// it.
 #[inline(always)]
 pub(super) unsafe fn before(address: usize, size: usize, code: usize) {
     let t = current();
@@ -170,13 +171,12 @@ pub(super) unsafe fn before(address: usize, size: usize, code: usize) {
     }
 }
 
-/// What the running thread is about to do touches this memory too.
+/// Notes that the next operation of the running thread touches this memory too.
 pub(crate) unsafe fn also(address: usize, size: usize) {
     (*current()).spin.note(address, size, &ProgramMemory);
 }
 
-/// The running thread is about to make an access that is not a point and is already counted: it gets here because the
-/// budget was used up.
+/// Handles an access that is not a point and is already counted, because the budget was used up.
 pub(crate) unsafe fn looks(address: usize, size: usize, code: usize) {
     let t = current();
     let spin = &raw mut (*t).spin;
@@ -193,13 +193,13 @@ pub(crate) unsafe fn looks(address: usize, size: usize, code: usize) {
     (*spin).stop_watching_busy();
 }
 
-/// Whether the running thread, which was watched, does more than wait.
+/// Returns whether the running thread, which was watched, does more than wait.
 pub(super) unsafe fn is_busy() -> bool {
     (*current()).spin.is_busy(&ProgramMemory)
 }
 
-/// Whether hooks wipe what they leave behind: where the running thread is watched, and stands on its own stack, with room below. The
-/// stacks that programs make themselves, for coroutines or handlers, may end anywhere.
+/// Returns whether hooks wipe what they leave behind: if the running thread is watched, and is on its own stack, with room below.
+/// Stacks that programs create themselves, for coroutines or handlers, may end anywhere.
 pub(super) unsafe fn wipes() -> bool {
     /// `main` has megabytes.
     const OF_MAIN: usize = 1 << 20;
@@ -217,18 +217,18 @@ pub(super) unsafe fn wipes() -> bool {
     }
 }
 
-/// Whether the next event of the running thread is examined here, whatever it is.
+/// Returns whether the next event of the running thread is examined here, whatever it is.
 pub(super) unsafe fn is_watching() -> bool {
     (*current()).spin.is_watched(now())
 }
 
-/// From now on, up to the returned event, every event of the running thread reaches this module, unless it is busy before.
+/// Makes every event of the running thread reach this module from now on, up to the returned event, unless it is busy before.
 pub(super) unsafe fn watch() -> EventNumber {
     (*current()).spin = Spin::watched_from(now());
     (*current()).spin.watched_until()
 }
 
-/// The running thread waits until what it has read is changed.
+/// Makes the running thread wait until what it has read changes.
 #[cold]
 unsafe fn wait(t: *mut Thread, address: usize, code: usize) {
     let n = now().next();
@@ -250,9 +250,9 @@ unsafe fn wait(t: *mut Thread, address: usize, code: usize) {
     (*t).spin = Spin::anew(now());
 }
 
-/// The running thread, in a call that returns to `code`, is about to wait on a condition variable. Returns whether it
-/// did so before in the same state, was woken up spuriously, and has only read since: then everything is as if it had
-/// not been woken up.
+/// Called when the running thread, in a call that returns to `code`, is about to wait on a condition variable. Returns whether it
+/// did so before in the same state, was woken up spuriously, and has only read since: then everything is as if it had not been
+/// woken up.
 pub(crate) unsafe fn waits_again(condition: usize, mutex: usize, code: usize) -> bool {
     let t = current();
     let before = (*t).wakeup;
@@ -266,8 +266,8 @@ pub(crate) unsafe fn waits_again(condition: usize, mutex: usize, code: usize) ->
         && !(*t).spin.is_busy(&ProgramMemory)
 }
 
-/// The running thread was woken up spuriously, and has its mutex again. The argument is the number of switches at
-/// that moment.
+/// Notes that the running thread was woken up spuriously, and has its mutex again. The argument is the number of switches at that
+/// time.
 pub(crate) unsafe fn woken_for_nothing(switches: u64) {
     watch();
     arm();
@@ -276,16 +276,16 @@ pub(crate) unsafe fn woken_for_nothing(switches: u64) {
     (*wakeup).switches = switches;
 }
 
-/// Threads that wait here.
+/// Number of threads that wait here.
 #[unsafe(link_section = ".data.racehunter")]
 static AWAITING: Global<u32> = Global::new(0);
 
-/// An execution begins.
+/// Starts an execution.
 pub(super) fn begin() {
     AWAITING.set(0);
 }
 
-/// Whether what the thread has read was changed.
+/// Returns whether what the thread has read was changed.
 pub(crate) unsafe fn available(t: *const Thread) -> bool {
     (*t).spin.is_changed(&ProgramMemory)
 }
@@ -311,7 +311,7 @@ pub(super) unsafe fn waits(t: *const Thread) -> bool {
     (*t).state == State::Blocked && (*t).pending == Wait::Change
 }
 
-/// Only threads that wait here could continue: one of them does, because waiting is pointless.
+/// Returns a thread that waits here, because no other can continue and waiting is pointless.
 pub(super) unsafe fn give_up(after: ThreadId) -> Option<ThreadId> {
     if !is_awaited() {
         return None;

@@ -1,8 +1,8 @@
 //! Threads that cannot continue, and what lets them.
 //!
-//! An operation that others can make impossible is announced ([`acquire`]); one after which a thread waits is
-//! followed by [`wait_until`]. Code that changes an object calls [`refresh`], so that the set of ready threads is
-//! exact at every decision.
+//! An operation that others can make impossible is announced ([`acquire`]); one after which a thread waits is followed
+//! by [`wait_until`]. Code that changes an object calls [`refresh`], so that the set of ready threads is exact at every
+//! decision.
 
 use super::{count, decide_and_switch, due, is_decided, may_wake, now, pass, passed_point, settle, spin, uncount};
 use crate::thread::{CURRENT, State, Thread, current, make_ready, make_unready, thread, threads};
@@ -20,8 +20,8 @@ pub(crate) struct Waiting {
     pub ends_by: EndsBy,
 }
 
-/// The running thread is about to perform an operation that is possible only while `object` allows it: waits until
-/// then, and counts the event. With a deadline it may return without: see `timed_out`. Returns the event's number.
+/// Waits until an operation of the running thread is possible, which depends on `object`, and counts the event. With a
+/// deadline it may return without: see `timed_out`. Returns the event's number.
 pub(crate) unsafe fn acquire_point(code: usize, wait: Wait, object: usize, deadline: Option<Deadline>) -> EventNumber {
     acquire(code, Waiting { wait, object, deadline, ends_by: EndsBy::NOTHING }).0
 }
@@ -40,7 +40,7 @@ pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (EventNumber, End
     let at_once = waiting.deadline.is_some_and(time::has_passed);
     begin_wait(t, waiting);
     let n = loop {
-        // Handlers that run on the way can make the operation impossible again, so nothing is counted before it is
+        // Handlers that run meanwhile can make the operation impossible again, so nothing is counted before it is
         // certain.
         if goes_on(t) {
             if let Some(n) = pass(code, waiting.object, true) {
@@ -63,7 +63,7 @@ pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (EventNumber, End
     };
     passed_point(n);
     debug::reached(n);
-    // A request that was there already comes before what the operation would do.
+    // A request that was already pending comes before the effects of the operation.
     if signals::cancel::ends_wait(t) {
         end_wait(t);
         return (n, End::Cancelled);
@@ -71,8 +71,8 @@ pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (EventNumber, End
     (n, end_wait(t))
 }
 
-/// The running thread has performed an operation after which it waits; the decision that follows is for the next
-/// event. Returns when it was chosen to continue.
+/// Waits after an operation that the running thread has performed; the decision that follows is for the next event.
+/// Returns when the thread was chosen to continue.
 pub(crate) unsafe fn wait_after(wait: Wait, object: usize, deadline: Option<Deadline>, cause: Cause) {
     wait_until(Waiting { wait, object, deadline, ends_by: EndsBy::NOTHING }, cause);
 }
@@ -108,7 +108,7 @@ unsafe fn end_wait(t: *mut Thread) -> End {
     end
 }
 
-/// Whether a thread that waits can stop waiting.
+/// Returns whether a waiting thread can stop waiting.
 unsafe fn goes_on(t: *mut Thread) -> bool {
     (*t).timed_out || (*t).interrupted || sync::available(t) || signals::cancel::ends_wait(t)
 }
@@ -131,7 +131,7 @@ pub(crate) unsafe fn redirect(t: *mut Thread, wait: Wait, object: usize) {
     log_state(t, Kind::Blocked, now());
 }
 
-/// Takes a thread out of the ready ones, before event `n`.
+/// Removes a thread from the ready ones, before event `n`.
 unsafe fn suspend(t: *mut Thread, n: EventNumber) {
     let timed = !(*t).deadline.is_never();
     make_unready(t, if timed { State::Suspended } else { State::Blocked });
@@ -144,14 +144,14 @@ pub(crate) unsafe fn set_deadline(t: *mut Thread, deadline: Deadline) {
     suspend(t, now());
 }
 
-/// `object` has changed: threads that are about to use it can, or can no longer, continue.
+/// Updates the threads that are about to use `object`, which has changed.
 pub(crate) unsafe fn refresh(wait_class: Wait, object: usize) {
     if sync::objects::has_waiters(wait_class, object) {
         refresh_waiters(object);
     }
 }
 
-/// As [`refresh`], for an object that was found already.
+/// As [`refresh`], for an object that was already looked up.
 #[inline(always)]
 pub(crate) unsafe fn refresh_known(known: *const sync::objects::Object, object: usize) {
     if (*known).waiters > 0 {
@@ -197,7 +197,7 @@ unsafe fn add(changes: &mut Neighbours, number: ThreadId, kind: Kind, n: EventNu
     if kind == Kind::Blocked { changes.block(number.0) } else { changes.wake(number.0) }
 }
 
-/// A few are logged one by one, many together.
+/// Logs a few changes one by one, and many together.
 unsafe fn log_changes(changes: Neighbours, n: EventNumber) {
     const FEW: u32 = 4;
     for (threads, one, many) in
@@ -212,7 +212,7 @@ unsafe fn log_changes(changes: Neighbours, n: EventNumber) {
     }
 }
 
-/// What a thread waits for, or is about to use, may have changed: it can, or can no longer, continue.
+/// Updates a thread after a change of what it waits for, or is about to use.
 pub(crate) unsafe fn review(t: *mut Thread) {
     match (*t).state {
         State::Ready if !goes_on(t) && !signals::deliverable(t) => suspend(t, now()),
@@ -221,7 +221,7 @@ pub(crate) unsafe fn review(t: *mut Thread) {
     }
 }
 
-/// A blocked or suspended thread gets a chance to check whether it can continue.
+/// Lets a blocked or suspended thread check whether it can continue.
 pub(crate) unsafe fn wake(t: *mut Thread) {
     make_ready(t);
     log_state(t, Kind::Woken, now());

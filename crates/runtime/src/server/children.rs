@@ -14,7 +14,7 @@ pub(crate) struct Status {
     usage: [u64; 18],
 }
 
-/// Waits until a child has ended, or has stopped if that is of interest.
+/// Waits until a child has ended, or has stopped if that matters.
 pub(crate) unsafe fn wait_for(pid: i32, or_stopped: bool) -> Status {
     const EINTR: isize = -4;
     const UNTRACED: usize = 2;
@@ -44,7 +44,7 @@ impl Status {
     }
 }
 
-/// Whether the execution that ran last has asked to begin again. If so, its slot is the next one.
+/// Returns whether the execution that ran last has asked to begin again. If so, its slot is the next one.
 pub(crate) unsafe fn asks_again(index: u32) -> bool {
     let header = header();
     let asks = (*slot_at(index)).state == STATE_NO_ROOM && (*header).next == index + 1;
@@ -54,13 +54,13 @@ pub(crate) unsafe fn asks_again(index: u32) -> bool {
     asks
 }
 
-/// The slot that this process was forked for is to run in a copy of it.
+/// Takes back the slot that this process was forked for, so that it runs in a copy.
 pub(crate) unsafe fn take_back() {
     (*slot()).notes = 0;
     (*header()).next = SLOT.get();
 }
 
-/// Whether a slot can run now.
+/// Returns whether a slot can run now.
 pub(crate) unsafe fn has_slot(index: u32) -> bool {
     index < (*header()).requested.min(SLOTS as u32) && has_room()
 }
@@ -80,7 +80,7 @@ pub(crate) unsafe fn run_in_copy(index: u32) -> bool {
     false
 }
 
-/// First steps of a process that goes on where another one is.
+/// First steps of a process that continues where another one is.
 unsafe fn begin_copy() {
     const SET_PARENT_DEATH_SIGNAL: usize = 1;
     const SIGKILL: usize = 9;
@@ -98,7 +98,7 @@ pub(crate) unsafe fn fan_out() -> bool {
     let (first, count) = log::extent();
     let copies = (*slot()).snapshot_slots.min(SLOTS as u32 - 1 - index);
     let input = input_position();
-    // Of what a copy writes, only what comes after this is its own; where output is compared, all of it counts.
+    // Only later output of a copy is its own; if output is compared, all of it counts.
     let is_possible = !view::is_active() && !copies::have_something() && !checks_output();
     if !is_possible {
         log::note(NOTE_FILES);
@@ -121,7 +121,7 @@ pub(crate) unsafe fn fan_out() -> bool {
         wait_for(pid, false).note();
     }
     SLOT.set(index);
-    // The server's notes about this process do not concern the last copy.
+    // The server's notes about this process must not apply to the last copy.
     (*header()).running = index;
     let used = (*header()).log_used;
     outcome::publish(OUTCOME_SNAPSHOT);
@@ -130,8 +130,8 @@ pub(crate) unsafe fn fan_out() -> bool {
     sys::exit_group(0)
 }
 
-/// Copies of this process would all change its view of files, or read from the same pipes, so none is made; the
-/// controller runs their plans from the beginning. Returns how many copies are left.
+/// Skips the copies, because all of them would change this process's view of files, or read from the same pipes; the
+/// controller runs their plans from the start. Returns how many copies are left.
 unsafe fn leave_out(index: u32, copies: u32) -> u32 {
     (index + 1..=index + copies).for_each(|left_out| (*slot_at(left_out)).state = STATE_NO_ROOM);
     (*header()).next = index + copies + 1;

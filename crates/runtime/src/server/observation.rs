@@ -1,4 +1,4 @@
-//! What of an execution is logged at the moment.
+//! Controls what is logged.
 
 use super::region::{REGION, SLOT, header, is_selective, slot};
 use crate::{Global, hooks, modules};
@@ -30,14 +30,14 @@ pub(super) unsafe fn begin() {
     HUSHED.set(false);
 }
 
-/// Whether the plan watches any of these bytes.
+/// Returns whether the plan watches any of these bytes.
 #[inline]
 pub(crate) fn watches(address: usize, size: usize) -> bool {
     let (start, end) = WATCH.get();
     address < end && start < address + size
 }
 
-/// Whether plain accesses are only counted at the moment.
+/// Whether plain accesses are only counted at present.
 #[unsafe(link_section = ".data.racehunter")]
 static HUSHED: Global<bool> = Global::new(false);
 
@@ -45,9 +45,9 @@ pub(crate) fn is_hushed() -> bool {
     HUSHED.get()
 }
 
-/// Plain accesses are only counted up to the event that the plan says, if that is worthwhile. Returns whether it is.
+/// Only counts plain accesses up to the event that the plan says, if that is worthwhile. Returns whether it is.
 pub(crate) unsafe fn hush() -> bool {
-    /// Fewer events take less time than to set all flags twice.
+    /// For fewer events it takes longer to set all flags twice.
     const WORTH: u64 = 2000;
     let slot = slot();
     let looks = (*slot).watch_size != 0 || (*slot).flags & (FLAG_VALUES | FLAG_SELECTIVE) != 0;
@@ -58,13 +58,13 @@ pub(crate) unsafe fn hush() -> bool {
     HUSHED.get()
 }
 
-/// From now on they are points again.
+/// Makes them points again.
 pub(crate) unsafe fn speak() {
     HUSHED.set(false);
     modules::speak();
 }
 
-/// Whether accesses are logged that are not points.
+/// Whether accesses that are not points are logged.
 #[unsafe(link_section = ".data.racehunter")]
 static OBSERVES: Global<bool> = Global::new(false);
 
@@ -72,8 +72,8 @@ pub(crate) fn observes() -> bool {
     OBSERVES.get()
 }
 
-/// Until the first thread is created, logs only accesses at points: those of a single thread are not shared. False if
-/// all of them are asked for.
+/// Until the first thread is created, logs only accesses at points: those of a single thread are not shared. Returns
+/// false if the plan asks for all of them.
 pub(crate) unsafe fn stop_observing() -> bool {
     let plain = (*slot()).watch_size == 0 && (*slot()).flags & (FLAG_VALUES | FLAG_SELECTIVE) == 0;
     if (*slot()).observe != OBSERVE_ALL || !plain {
@@ -84,7 +84,7 @@ pub(crate) unsafe fn stop_observing() -> bool {
     true
 }
 
-/// The first thread is about to be created.
+/// Notes that the first thread is about to be created.
 pub(crate) unsafe fn has_begun() {
     if REGION.get().is_null() {
         return;

@@ -1,4 +1,4 @@
-//! The memory that the controller shares with this process: where its parts are.
+//! The memory that the controller shares with this process, and its parts.
 
 use super::{early, sites, start};
 use crate::Global;
@@ -8,7 +8,7 @@ use racehunter_abi::control::{
 };
 use racehunter_abi::{Record, Switch};
 
-/// Where it begins; null without a controller.
+/// Its start; null without a controller.
 #[unsafe(link_section = ".data.racehunter")]
 pub(super) static REGION: Global<*mut u8> = Global::new(core::ptr::null_mut());
 /// The slot of the current execution.
@@ -32,7 +32,7 @@ pub(crate) fn slot_at(index: u32) -> *mut Slot {
     (REGION.get().wrapping_add(SLOTS_OFFSET) as *mut Slot).wrapping_add(index as usize)
 }
 
-/// Whether an address is in what the controller and executions share.
+/// Returns whether an address is in the memory that the controller and executions share.
 pub(crate) fn is_own_memory(address: usize) -> bool {
     let region = REGION.get() as usize;
     (region..region + REGION_SIZE).contains(&address)
@@ -49,24 +49,24 @@ pub(crate) fn stack_area() -> *mut u64 {
     REGION.get().wrapping_add(STACKS_OFFSET) as *mut u64
 }
 
-/// The flags of sites, as the controller wants them.
+/// Returns the flags of sites, as the controller requests.
 pub(crate) fn site_flags() -> *const u8 {
     REGION.get().wrapping_add(SITES_OFFSET)
 }
 
-/// The sites that the plan of the current slot tracks.
+/// Returns the sites that the plan of the current slot tracks.
 pub(crate) unsafe fn selected_sites() -> &'static [u32] {
     let area = REGION.get().wrapping_add(SELECTED_OFFSET) as *const u32;
     let (first, count) = ((*slot()).selected as usize, (*slot()).selected_count as usize);
     core::slice::from_raw_parts(area.add(first.min(SELECTED)), count.min(SELECTED - first.min(SELECTED)))
 }
 
-/// Whether the plan tracks few sites only.
+/// Returns whether the plan tracks few sites only.
 pub(crate) unsafe fn is_selective() -> bool {
     (*slot()).flags & FLAG_SELECTIVE != 0
 }
 
-/// An entry of the table of libraries that were loaded late.
+/// Returns an entry of the table of libraries that were loaded late.
 pub(crate) fn library(index: usize) -> *mut Library {
     (REGION.get().wrapping_add(LIBRARIES_OFFSET) as *mut Library).wrapping_add(index)
 }

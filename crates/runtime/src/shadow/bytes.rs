@@ -4,7 +4,7 @@ use super::{Access, BYTES, Cell, LISTS_SIZE, MASK, MASK_SHIFT, Slot, clock_of, l
 use crate::clock::RH_FAMILY;
 use crate::{Global, sys};
 
-/// Slots for each of the 4 bytes of a cell. A slot may stand at several bytes: those that its access touched.
+/// Slots for each of the 4 bytes of a cell. A slot may occur at several bytes: those that its access touched.
 #[repr(C)]
 pub(super) struct Bytes {
     write: [Slot; 4],
@@ -17,7 +17,7 @@ pub(super) struct Bytes {
 static SLOTS: Global<*mut Bytes> = Global::new(core::ptr::null_mut());
 #[unsafe(link_section = ".data.racehunter")]
 static USED: Global<usize> = Global::new(0);
-/// Those that cells have given back; the first word of each points to the next.
+/// Free entries; the first word of each points to the next.
 #[unsafe(link_section = ".data.racehunter")]
 static SPARE: Global<*mut Bytes> = Global::new(core::ptr::null_mut());
 
@@ -78,7 +78,8 @@ pub(super) unsafe fn note_all(cell: *mut Cell, me: Slot, is_write: bool) -> bool
     true
 }
 
-/// Checks and notes an access to a cell with slots per byte. False when they are not enough; then nothing was noted.
+/// Checks and notes an access to a cell with slots per byte. Returns false, without noting anything, if the slots are
+/// not enough.
 pub(super) unsafe fn check(cell: *mut Cell, address: usize, me: Slot, is_write: bool, access: &Access) -> bool {
     let bytes = at((*cell).read);
     let touched = (0..4).filter(|byte| me >> (MASK_SHIFT + byte) & 1 != 0).map(|byte| byte as usize);
@@ -95,7 +96,7 @@ pub(super) unsafe fn check(cell: *mut Cell, address: usize, me: Slot, is_write: 
     note(cell, me, is_write)
 }
 
-/// Stores the access in the slots of its bytes. False when they are not enough; then nothing was changed.
+/// Stores the access in the slots of its bytes. Returns false, without changing anything, if the slots are not enough.
 pub(super) unsafe fn note(cell: *mut Cell, me: Slot, is_write: bool) -> bool {
     let bytes = at((*cell).read);
     let touched = (0..4).filter(|byte| me >> (MASK_SHIFT + byte) & 1 != 0).map(|byte| byte as usize);
@@ -148,7 +149,7 @@ pub(super) unsafe fn split(cell: *mut Cell) {
     *cell = Cell { write: 0, read: BYTES | bytes.offset_from(SLOTS.get()) as u64 };
 }
 
-/// Slots per byte are no longer enough: everything goes into a list.
+/// Moves everything into a list, because slots per byte are no longer enough.
 pub(super) unsafe fn to_list(cell: *mut Cell) {
     let bytes = at((*cell).read);
     *cell = Cell { write: 0, read: 0 };
@@ -164,7 +165,7 @@ pub(super) unsafe fn to_list(cell: *mut Cell) {
     give_back(bytes);
 }
 
-/// Whether one of the recorded accesses is of a kind.
+/// Returns whether one of the recorded accesses satisfies the predicate.
 pub(super) unsafe fn any(tag: Slot, is: impl Fn(Slot) -> bool) -> bool {
     let Bytes { write, read } = *at(tag);
     write.into_iter().chain(read).any(is)

@@ -1,4 +1,4 @@
-//! The program's actions for each signal, and those of the kernel.
+//! The program's signal actions, and those of the kernel.
 
 use super::{SIGABRT, SIGALRM, SIGCHLD, SIGKILL, SIGSTOP, bit, masks, send};
 use crate::schedule::{self, point};
@@ -52,11 +52,11 @@ impl Action {
 
 const SIGNALS: usize = 65;
 static ACTIONS: Global<[Action; SIGNALS]> = Global::new([Action { handler: DEFAULT, flags: 0, mask: 0 }; SIGNALS]);
-/// Signals that the runtime catches in place of the program.
+/// Signals that the runtime catches for the program.
 static CAUGHT: Global<u64> = Global::new(0);
-/// Signals that the program blocks somewhere, so that they must not do what they do by default.
+/// Signals that the program blocks somewhere, so that their default actions must not be taken.
 static WATCHED: Global<u64> = Global::new(0);
-/// Signals that the kernel has delivered, and that no thread has received yet.
+/// Signals that the kernel has delivered, and no thread has received yet.
 #[unsafe(link_section = ".data.racehunter")]
 static OUTSIDE: AtomicU64 = AtomicU64::new(0);
 static OUTSIDE_INFO: Global<[[u32; 4]; SIGNALS]> = Global::new([[0; 4]; SIGNALS]);
@@ -82,7 +82,7 @@ pub(super) unsafe fn of(signal: u32) -> Action {
     (*ACTIONS.ptr())[signal as usize]
 }
 
-/// The action of a signal whose handler is about to run.
+/// Returns the action of a signal whose handler is about to run.
 pub(super) unsafe fn begin(signal: u32) -> Action {
     let action = of(signal);
     if action.flags & RESET_HANDLER != 0 {
@@ -91,16 +91,16 @@ pub(super) unsafe fn begin(signal: u32) -> Action {
     action
 }
 
-/// The program has, or had, a handler of some signal.
+/// Whether the program has, or had, a handler of some signal.
 #[unsafe(link_section = ".data.racehunter")]
 static HANDLED: Global<bool> = Global::new(false);
 
-/// The signals that have a handler.
+/// Returns the signals that have a handler.
 pub(super) unsafe fn with_handlers() -> u64 {
     (1..SIGNALS as u32).filter(|&signal| of(signal).has_handler()).fold(0, |all, signal| all | super::bit(signal))
 }
 
-/// Whether a handler can have interrupted a thread.
+/// Returns whether a handler can have interrupted a thread.
 pub(crate) fn are_handled() -> bool {
     HANDLED.get()
 }
@@ -116,7 +116,7 @@ pub(super) unsafe fn install(signal: u32, action: Action) {
     tell_kernel(signal);
 }
 
-/// A program that blocks signals wants to know that they came.
+/// Watches signals that the program blocks, because it wants to know that they came.
 pub(super) unsafe fn watch(signals: u64) {
     let mut new = signals & !(WATCHED.get() | FAULTS | STUBBORN | RESERVED);
     WATCHED.set(WATCHED.get() | new);
@@ -126,7 +126,7 @@ pub(super) unsafe fn watch(signals: u64) {
     }
 }
 
-/// Makes the kernel do about a signal from outside what the program wants, by way of [`caught`].
+/// Sets the kernel's action for a signal from outside, so that the program's action is taken through [`caught`].
 unsafe fn tell_kernel(signal: u32) {
     let action = of(signal);
     if FAULTS & bit(signal) != 0 {
@@ -135,7 +135,7 @@ unsafe fn tell_kernel(signal: u32) {
         }
         return;
     }
-    // The alarms of the program are virtual; the kernel's are the runtime's own.
+    // The alarms of the program are virtual; the kernel's belong to the runtime.
     if signal == SIGALRM {
         return;
     }
@@ -157,7 +157,7 @@ unsafe extern "C" fn caught(signal: u32, info: *const u32, _context: usize) {
     OUTSIDE.fetch_or(bit(signal), Ordering::Relaxed);
 }
 
-/// Whether signals came from outside the process.
+/// Returns whether signals came from outside the process.
 #[inline(always)]
 pub(crate) fn has_outside() -> bool {
     OUTSIDE.load(Ordering::Relaxed) != 0
@@ -178,7 +178,7 @@ pub(super) unsafe fn take_outside() {
     }
 }
 
-/// No thread can continue. If some thread would be notified of the end of a child, and there are children, waits for
+/// Called when no thread can continue. If some thread would be notified of the end of a child, and there are children, waits for
 /// that.
 pub(crate) unsafe fn from_children() -> bool {
     const WAITID: usize = 247;
@@ -197,8 +197,8 @@ pub(crate) unsafe fn from_children() -> bool {
     true
 }
 
-/// The same in a process that is no execution, such as one that the program has forked, if some thread waits for a signal: any other
-/// process may send it.
+/// The same in a process that is not an execution, such as one that the program has forked, if some thread waits for a signal:
+/// any other process may send it.
 pub(crate) unsafe fn from_anywhere() -> bool {
     let waits = || every_thread().any(|t| (*t).state == State::Blocked && (*t).pending == Wait::Signal);
     let may_come = !schedule::running() && waits();
@@ -227,7 +227,7 @@ fn is_settable(signal: u32) -> bool {
     (1..SIGNALS as u32).contains(&signal) && (STUBBORN | RESERVED) & bit(signal) == 0
 }
 
-/// As `signal` and its variants: returns the handler that was there.
+/// As `signal` and its variants: returns the previous handler.
 unsafe fn set_handler(signal: u32, handler: usize, flags: u32, code: usize) -> usize {
     if !is_settable(signal) || handler == ERROR {
         fail(EINVAL);

@@ -1,9 +1,9 @@
 //! Cancellation.
 //!
-//! A cancelled thread leaves by the C library's own `pthread_exit`, which runs cleanup handlers and destructors. It
-//! must not begin inside the runtime: a model that finds its thread cancelled says so ([`act`]) and returns, and the
-//! wrapper that the program called jumps there (`interpose_cancellable!`). A thread with asynchronous cancellation
-//! also leaves when it is next switched to, wherever it is.
+//! A cancelled thread leaves by the C library's own `pthread_exit`, which runs cleanup handlers and destructors. It must not
+//! begin inside the runtime: a model that finds its thread cancelled notes that ([`act`]) and returns, and the wrapper that the
+//! program called jumps there (`interpose_cancellable!`). A thread with asynchronous cancellation also leaves when it is next
+//! switched to, wherever it is.
 
 use crate::schedule::{EndsBy, now, point, stop_awaiting, wake};
 use crate::sync::{EINVAL, ESRCH, handles, interpose_cancellable};
@@ -18,7 +18,7 @@ interpose_cancellable! {
     pthread_setcanceltype => set_type, "rdx";
 }
 
-/// Says to the wrapper of a cancellation point that the thread leaves.
+/// Tells the wrapper of a cancellation point that the thread leaves.
 pub(crate) static CANCELLED: Global<u8> = Global::new(0);
 
 unsafe extern "C" {
@@ -27,23 +27,23 @@ unsafe extern "C" {
 
 const RESULT: usize = usize::MAX;
 
-/// Whether the thread has to leave at its next cancellation point.
+/// Returns whether the thread has to leave at its next cancellation point.
 unsafe fn is_due(t: *const Thread) -> bool {
     (*t).cancellation.is_due()
 }
 
-/// Whether the current wait of the thread ends because it is cancelled.
+/// Returns whether the current wait of the thread ends because it is cancelled.
 pub(crate) unsafe fn ends_wait(t: *const Thread) -> bool {
     (*t).cancellation.ends((*t).ends_by)
 }
 
-/// The running thread leaves when the model returns.
+/// Makes the running thread leave when the model returns.
 pub(crate) unsafe fn act() {
     begin_exit(current());
     CANCELLED.set(1);
 }
 
-/// A cancellation point: whether the running thread leaves here.
+/// A cancellation point. Returns whether the running thread leaves here.
 pub(crate) unsafe fn acts() -> bool {
     let due = is_due(current());
     if due {
@@ -54,22 +54,22 @@ pub(crate) unsafe fn acts() -> bool {
 
 core::arch::global_asm!(".weak __rh_cancels");
 
-/// Whether the program cancels threads at all.
+/// Returns whether the program cancels threads at all.
 fn is_used() -> bool {
     let mark: usize;
-    // SAFETY: reads an entry of the table of addresses, which is zero when there is no such symbol.
+    // SAFETY: reads an entry of the table of addresses, which is zero if there is no such symbol.
     unsafe {
         core::arch::asm!("mov {}, qword ptr [rip + __rh_cancels@GOTPCREL]", out(reg) mark, options(nostack, readonly));
     }
     mark != 0
 }
 
-/// Whether threads are scheduled here. Without a controller they always are.
+/// Returns whether threads are scheduled here. Without a controller they always are.
 fn is_at_work() -> bool {
     (schedule::running() || !server::has_controller()) && !free::is_on()
 }
 
-/// A cancellation point that is not a scheduling point otherwise: returns whether the running thread leaves here.
+/// A cancellation point that is not otherwise a scheduling point. Returns whether the running thread leaves here.
 pub(crate) unsafe fn acts_at(code: usize) -> bool {
     if !is_used() || !is_at_work() {
         return false;
@@ -78,8 +78,8 @@ pub(crate) unsafe fn acts_at(code: usize) -> bool {
     CANCELLED.get() != 0
 }
 
-/// A function on a stream, or one that is made of them. Whether it reaches a cancellation point depends on what is in its buffer:
-/// the schedule explores both orders of this place and of a request, and the thread stays, which is noted.
+/// Notes a stream function, or one that uses them. Whether it reaches a cancellation point depends on its buffer: the schedule
+/// explores both orders of this place and of a request, and the thread stays, which is noted.
 pub(crate) unsafe fn note_at(code: usize) {
     if !is_used() || !is_at_work() || (*current()).cancellation.is_disabled() {
         return;
@@ -91,7 +91,7 @@ pub(crate) unsafe fn note_at(code: usize) {
     }
 }
 
-/// Runs what is a cancellation point only when a program calls it by its name.
+/// Runs work that is a cancellation point only if a program calls it by its name.
 pub(crate) unsafe fn without(work: impl FnOnce() -> isize) -> isize {
     let t = current();
     let is_disabled = (*t).cancellation.set_disabled(true);
@@ -100,7 +100,7 @@ pub(crate) unsafe fn without(work: impl FnOnce() -> isize) -> isize {
     result
 }
 
-/// From here on the thread ends, and is not cancelled again.
+/// Starts the end of the thread, which is not cancelled again.
 unsafe fn begin_exit(t: *mut Thread) {
     (*t).cancellation.exit();
     log::put(Record {
@@ -113,7 +113,7 @@ unsafe fn begin_exit(t: *mut Thread) {
     });
 }
 
-/// A thread that can be cancelled anywhere leaves from where it stands.
+/// Makes a thread that can be cancelled anywhere leave from where it is.
 pub(super) unsafe fn act_asynchronously(t: *mut Thread) {
     if (*t).cancellation.is_due_anywhere() {
         if (*t).pending != Wait::Nothing {
@@ -192,7 +192,7 @@ unsafe extern "C" fn set_type(kind: i32, old: *mut i32, _code: usize) -> i32 {
     0
 }
 
-/// A thread that leaves by itself is not cancelled on its way.
+/// Notes that a thread exits on its own, and is not cancelled meanwhile.
 pub(crate) unsafe fn exits(t: *mut Thread) {
     (*t).cancellation.exit();
 }

@@ -32,7 +32,7 @@ unsafe extern "C" {
     fn rh_fault();
 }
 
-/// What the kernel puts on the stack: a return address, the context, what happened.
+/// What the kernel puts on the stack: a return address, the context, the signal information.
 #[repr(C)]
 struct Frame {
     return_to: usize,
@@ -50,7 +50,8 @@ const FLAGS: usize = 5 + 17;
 const FLOATING_POINT: usize = 5 + 23;
 const CODE: usize = 2;
 
-/// Makes the thread continue in the program's handler of the fault, if there is one. Called in the kernel's frame.
+/// Makes the thread continue in the program's handler of the fault. Returns false if there is none. Called in the
+/// kernel's frame.
 pub(crate) unsafe fn begin(signal: u32, info: *const u32, context: *mut usize) -> bool {
     let t = current();
     let action = actions::of(signal);
@@ -67,7 +68,7 @@ pub(crate) unsafe fn begin(signal: u32, info: *const u32, context: *mut usize) -
     } else if is_overflow(signal, info, rsp) {
         return false;
     }
-    // The registers of the processor's vector units, as long as the kernel says they are.
+    // The vector registers, of the size that the kernel reports.
     const LEGACY_SIZE: usize = 512;
     const MAGIC: (usize, u32) = (464 / 4, 0x4650_5853);
     let floating_point = *context.add(FLOATING_POINT) as *const u32;
@@ -78,7 +79,7 @@ pub(crate) unsafe fn begin(signal: u32, info: *const u32, context: *mut usize) -
         core::ptr::copy_nonoverlapping(floating_point.cast::<u8>(), at as *mut u8, size);
     }
     let vectors = at;
-    // As after a call.
+    // Aligned as after a call.
     let frame = (((at - size_of::<Frame>()) & !15) - 8) as *mut Frame;
     (*frame).return_to = 0;
     core::ptr::copy_nonoverlapping(context, &raw mut (*frame).context as *mut usize, CONTEXT);
@@ -96,7 +97,7 @@ pub(crate) unsafe fn begin(signal: u32, info: *const u32, context: *mut usize) -
     true
 }
 
-/// A stack that is used up has no room for a frame.
+/// Returns whether the stack is used up, and has no room for a frame.
 unsafe fn is_overflow(signal: u32, info: *const u32, rsp: usize) -> bool {
     const SIGSEGV: u32 = 11;
     const NEAR: usize = 64 << 10;
@@ -104,7 +105,7 @@ unsafe fn is_overflow(signal: u32, info: *const u32, rsp: usize) -> bool {
     signal == SIGSEGV && address < rsp + NEAR && address + NEAR > rsp
 }
 
-/// The thread itself, on its own stack.
+/// Runs in the thread itself, on its own stack.
 unsafe extern "C" fn handle(signal: u32, info: *mut u32, context: *mut u64) {
     let kernel_mask = *context.add(CONTEXT_MASK);
     run(current(), (signal, true), info.cast(), context, !0);

@@ -1,7 +1,7 @@
-//! `setjmp` and `longjmp`: a jump out of a handler takes the mask with it.
+//! `setjmp` and `longjmp`: a jump out of a handler restores the mask.
 //!
-//! The C library saves and restores the mask that the kernel has, which says nothing. The program's own mask goes into
-//! a part of the buffer that the kernel's mask has no use for.
+//! The C library saves and restores the kernel's mask, which is meaningless here. The program's own mask goes into an
+//! unused part of the buffer for the kernel's mask.
 
 use super::{leave_handlers, masks};
 use crate::sync::real;
@@ -18,7 +18,7 @@ struct Buffer {
     mark: u64,
 }
 
-/// Which register is the stack pointer.
+/// The index of the stack pointer among the registers.
 const STACK_POINTER: usize = 6;
 const MARK: u64 = u64::from_le_bytes(*b"RhMask.1");
 
@@ -41,14 +41,14 @@ unsafe extern "C" fn rh_long_jump(buffer: *const Buffer) -> usize {
     real::long_jump()
 }
 
-/// The C library keeps pointers in a form that an attacker cannot guess: see its `PTR_MANGLE`.
+/// Reverses the C library's pointer encryption: see its `PTR_MANGLE`.
 unsafe fn unmangled(pointer: usize) -> usize {
     let guard: usize;
     core::arch::asm!("mov {}, fs:0x30", out(reg) guard, options(nostack, readonly));
     pointer.rotate_right(17) ^ guard
 }
 
-// Both are transparent: they jump to the C library's function with everything as it was.
+// Both are transparent: they jump to the C library's function with everything unchanged.
 global_asm!(
     r#"
     .globl setjmp

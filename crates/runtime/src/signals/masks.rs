@@ -1,4 +1,4 @@
-//! Which signals a thread blocks.
+//! The signal masks of threads.
 
 use super::{actions, bit, deliver, send};
 use crate::log;
@@ -20,7 +20,7 @@ interpose! {
     sigaltstack => set_stack, "rdx";
 }
 
-/// Gives a thread its mask. Signals to the process that it would have taken are for others now.
+/// Sets the mask of a thread. Signals to the process that it would have taken go to others now.
 pub(super) unsafe fn set(t: *mut Thread, mask: u64) {
     let SignalSet(mask) = SignalSet(mask).as_mask();
     let blocks = mask & !(*t).signal_mask;
@@ -67,7 +67,7 @@ pub(super) unsafe extern "C" fn release(signal: u32, code: usize) -> i32 {
     change_one(UNBLOCK, signal, code)
 }
 
-/// The mask as BSD has it: a word for the first 32 signals. Returns the one before.
+/// Changes the mask in BSD form: a word for the first 32 signals. Returns the previous one.
 unsafe fn change_word(how: i32, mask: u32, code: usize) -> u32 {
     let mut before = 0;
     set_mask(how, &u64::from(mask), &raw mut before, code);
@@ -109,7 +109,7 @@ struct Stack {
     size: usize,
 }
 
-/// The kernel has one alternate stack, which is the runtime's. That of a thread is used when it handles a fault.
+/// The kernel has one alternate stack, which belongs to the runtime. That of a thread is used when it handles a fault.
 unsafe extern "C" fn set_stack(new: *const Stack, old: *mut Stack, _code: usize) -> i32 {
     const DISABLED: i32 = 2;
     const LEAST: usize = 2048;

@@ -36,17 +36,17 @@ pub(crate) const fn bit(signal: u32) -> u64 {
     SignalSet::of(signal).0
 }
 
-/// A handler that a thread runs. It is in the frame that called the handler, so its address shows whether a `longjmp`
-/// leaves it.
+/// A running handler of a thread. It is in the frame that called the handler, so its address shows whether a `longjmp` leaves
+/// it.
 #[repr(C)]
 pub(crate) struct Running {
     outer: *const Running,
     signal: u32,
-    /// The interrupted thread has sent it itself.
+    /// Whether the interrupted thread sent it itself.
     is_own: bool,
 }
 
-/// Whether the running thread is in the handler that its call of `abort` has led to.
+/// Returns whether the running thread is in the handler that its call of `abort` has led to.
 pub(crate) unsafe fn is_aborting() -> bool {
     let mut running = (*crate::thread::current()).handler;
     while !running.is_null() {
@@ -58,22 +58,22 @@ pub(crate) unsafe fn is_aborting() -> bool {
     false
 }
 
-/// Signals of the set that the thread waits for in `sigwait`, and that have been sent.
+/// Returns the signals of the set that the thread waits for in `sigwait`, and that have been sent.
 pub(crate) unsafe fn awaited(t: *const Thread) -> u64 {
     if (*t).pending == Wait::Signal { send::pending(t) & (*t).awaits.signals() } else { 0 }
 }
 
-/// Signals for which the thread runs no handler now: those that it blocks, and those that `sigwait` will take.
+/// Returns the signals for which the thread runs no handler now: those that it blocks, and those that `sigwait` will take.
 unsafe fn refused(t: *const Thread) -> u64 {
     (*t).signal_mask | if (*t).pending == Wait::Signal { (*t).awaits.signals() } else { 0 }
 }
 
-/// Whether a handler is to run before the thread does anything else.
+/// Returns whether a handler has to run before the thread does anything else.
 pub(crate) unsafe fn deliverable(t: *const Thread) -> bool {
     send::pending(t) & !refused(t) != 0
 }
 
-/// Runs the handlers of the signals that wait for the running thread.
+/// Runs the handlers of the running thread's pending signals.
 pub(crate) unsafe fn deliver() {
     actions::take_outside();
     let t = current();
@@ -87,8 +87,8 @@ pub(crate) unsafe fn deliver() {
     wait.resume(t, first.is_some(), first.is_none_or(|action| action.flags & RESTART != 0));
 }
 
-/// Runs the handlers of the signals that wait for the thread, except those that it blocks or awaits. Returns the action of the
-/// first that was taken: whether the interrupted call is restarted depends on that one alone.
+/// Runs the handlers of the thread's pending signals, except those that it blocks or awaits. Returns the action of the first
+/// that was taken: whether the interrupted call is restarted depends on that one alone.
 unsafe fn run_all(t: *mut Thread, awaited: u64) -> Option<actions::Action> {
     let mut first = None;
     while let Some(sent) = send::take(t, !(awaited | (*t).signal_mask)) {
@@ -98,7 +98,7 @@ unsafe fn run_all(t: *mut Thread, awaited: u64) -> Option<actions::Action> {
             run(t, (sent.signal, sent.is_from(t)), info.0.as_mut_ptr().cast(), context.0.as_mut_ptr(), awaited);
             first.get_or_insert(action);
         } else {
-            // The program has changed its mind since the signal was sent.
+            // The program has changed the action since the signal was sent.
             send::default_action(sent.signal);
         }
     }
@@ -111,14 +111,14 @@ pub(crate) struct Info(pub [u32; 32]);
 
 /// Words of a `ucontext_t`.
 const CONTEXT_WORDS: usize = 128;
-/// Which of them has the mask to return to.
+/// The index of the mask to return to.
 const CONTEXT_MASK: usize = 37;
 
 #[repr(C, align(16))]
 struct Context([u64; CONTEXT_WORDS]);
 
-/// Runs the program's handler of a signal, in the running thread. As without the runtime, a handler that changes
-/// `errno` changes it for the code that it interrupts.
+/// Runs the program's handler of a signal, in the running thread. As without the runtime, a handler that changes `errno` changes
+/// it for the code that it interrupts.
 unsafe fn run(t: *mut Thread, (signal, is_own): (u32, bool), info: *mut u8, context: *mut u64, awaited: u64) {
     let action = actions::begin(signal);
     let code = (*t).code;
@@ -140,7 +140,7 @@ unsafe fn run(t: *mut Thread, (signal, is_own): (u32, bool), info: *mut u8, cont
     let before = *errno;
     handler(signal, info, context);
     if *errno != before && schedule::running() && !free::is_on() {
-        // The C library has written it. What the thread reads there depends on when the handler ran.
+        // The C library wrote it. What the thread reads there depends on when the handler ran.
         let code = action.handler + 1;
         hooks::approach(errno as usize, size_of::<i32>(), tsan::site_of(code), Kind::Write, code);
     }
@@ -165,7 +165,7 @@ unsafe fn log_handler(signal: u32, code: usize, detail: u8) {
     });
 }
 
-/// A `longjmp` to a frame at this address leaves the handlers below it.
+/// Leaves the handlers below a frame at this address, which a `longjmp` goes to.
 unsafe fn leave_handlers(t: *mut Thread, stack_pointer: usize) {
     if (*t).handler.is_null() {
         return;
@@ -191,12 +191,12 @@ struct InterruptedWait {
     timed_out: bool,
     interrupted: bool,
     ends_by: EndsBy,
-    /// Signals and broadcasts of the condition variable so far.
+    /// Number of signals and broadcasts of the condition variable so far.
     wakeups: u32,
 }
 
 impl InterruptedWait {
-    /// The thread waits for nothing, so that a handler which leaves by `longjmp` leaves nothing behind.
+    /// Ends the wait of the thread, so that a handler that leaves by `longjmp` leaves nothing behind.
     unsafe fn leave(t: *mut Thread) -> Self {
         let wait = Self {
             pending: (*t).pending,
@@ -232,8 +232,7 @@ impl InterruptedWait {
         }
         await_object(t, self.pending, self.object);
         match self.pending {
-            // What came during the handler may have been for this thread: an extra wake-up is allowed, a missing one
-            // is not.
+            // A wake-up during the handler may have been for this thread: an extra wake-up is allowed, a missing one is not.
             Wait::Condition if condition::wakeups(self.object) != self.wakeups => (*t).signalled = true,
             Wait::Barrier => barrier::catch_up(t),
             _ => {}
@@ -241,8 +240,8 @@ impl InterruptedWait {
     }
 }
 
-/// Forgets what was sent, for the next iteration of an in-process loop. Handlers and the mask of `main` stay: the
-/// program resets them, or does not.
+/// Forgets sent signals, for the next iteration of an in-process loop. Handlers and the mask of `main` stay: resetting them is
+/// up to the program.
 pub(crate) unsafe fn reset() {
     send::reset();
 }

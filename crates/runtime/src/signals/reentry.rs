@@ -1,9 +1,9 @@
-//! Functions of the C library that a handler must not call where it may have interrupted one of them.
+//! Functions of the C library that a handler must not call if it may have interrupted one of them.
 //!
-//! `malloc`, `free` and the functions on streams hold locks of the C library. A signal that arrives inside of them, from
+//! `malloc`, `free` and the stream functions hold locks of the C library. A signal that arrives inside them, from
 //! another thread or a timer, finds these locks taken. Here signals arrive at points, and there are none in the library,
-//! so what would happen is not explored, and is noted instead. A program is safe if it blocks the signal around its own
-//! calls, or if its handlers do without such functions.
+//! so this case is not explored, and is noted instead. A program is safe if it blocks the signal around its own calls,
+//! or if its handlers do not use such functions.
 
 use super::{actions, bit};
 use crate::thread::current;
@@ -12,10 +12,10 @@ use racehunter_abi::{Escape, UNMODELLED_FUNCTION, UNMODELLED_REENTRY};
 
 /// Signals that could have interrupted such a function.
 static INTERRUPTING: Global<u64> = Global::new(0);
-/// Signals whose handlers have called one, without being sent by the thread that they interrupt.
+/// Signals whose handlers have called one, and which the interrupted thread did not send itself.
 static CALLING: Global<u64> = Global::new(0);
 
-/// The running thread calls one of these functions.
+/// Notes that the running thread calls one of these functions.
 pub(crate) unsafe fn enters_library(code: usize) {
     if !actions::are_handled() || !schedule::running() || free::is_on() {
         return;

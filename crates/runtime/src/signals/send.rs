@@ -1,4 +1,4 @@
-//! Sending signals, and those that were sent and wait.
+//! Sends signals, and keeps those that are pending.
 
 use super::actions::{self, RESERVED};
 use super::{Info, SIGABRT, SIGKILL, SIGSTOP, bit, deliver};
@@ -23,7 +23,7 @@ interpose! {
 
 const BY_USER: i32 = 0;
 const BY_QUEUE: i32 = -1;
-/// Of `raise`, `pthread_kill` and `abort`.
+/// `si_code` of `raise`, `pthread_kill` and `abort`.
 pub(super) const BY_THREAD: i32 = -6;
 
 /// The origin of a signal, as in `siginfo_t`.
@@ -32,7 +32,7 @@ pub(crate) struct Origin {
     pub code: i32,
     /// The sender, or the number of the timer.
     pub pid: u32,
-    /// The sender's user, or the expirations of the timer that were missed.
+    /// The sender's user, or the number of missed expirations of the timer.
     pub uid: u32,
     pub value: usize,
 }
@@ -44,13 +44,13 @@ impl Origin {
     }
 }
 
-/// A signal on its way.
+/// A pending signal.
 #[derive(Clone, Copy)]
 pub(crate) struct Sent {
     pub signal: u32,
     /// The receiving thread. Without one the signal stays pending, for the first thread that unblocks it.
     to: Owner,
-    /// It was sent to the process, and `to` is only the thread that was chosen.
+    /// Whether it was sent to the process, and `to` is only the thread that was chosen.
     for_process: bool,
     /// The thread that was running when it was sent.
     from: ThreadId,
@@ -60,13 +60,13 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    /// Whether this thread has sent it, by a call that returns when it was handled.
+    /// Returns whether this thread sent it, by a call that returns when it was handled.
     pub(super) unsafe fn is_from(&self, t: *const Thread) -> bool {
         const BY_PROCESS: i32 = 0;
         self.from == (*t).number && matches!(self.origin.code, BY_PROCESS | BY_QUEUE | BY_THREAD)
     }
 
-    /// As the program gets to see it.
+    /// Returns the information that the program gets.
     pub(super) fn info(&self) -> Info {
         let Origin { code, pid, uid, value } = self.origin;
         let mut words = [0; 32];
@@ -80,10 +80,10 @@ impl Sent {
     }
 }
 
-/// Signals on their way, in the order in which they were sent.
+/// Pending signals, in the order in which they were sent.
 static FIRST: Global<*mut Sent> = Global::new(core::ptr::null_mut());
 static SPARE: Global<*mut Sent> = Global::new(core::ptr::null_mut());
-/// Those of them that no thread takes for now.
+/// Those of them that no thread takes at present.
 #[unsafe(link_section = ".data.racehunter")]
 static UNCLAIMED: Global<u64> = Global::new(0);
 
@@ -91,12 +91,12 @@ pub(crate) unsafe fn process_id() -> i32 {
     sys::call(sys::GETPID, 0, 0, 0, 0) as i32
 }
 
-/// Signals that wait for the thread or for anybody.
+/// Returns the signals pending for the thread or for any thread.
 pub(crate) unsafe fn pending(t: *const Thread) -> u64 {
     (*t).signals | UNCLAIMED.get()
 }
 
-/// Whether the thread would do something about the signal, at once or in `sigwait`.
+/// Returns whether the thread would react to the signal, at once or in `sigwait`.
 pub(super) unsafe fn takes(t: *const Thread, signal: u32) -> bool {
     let lives = !matches!((*t).state, State::Free | State::Done) && !(*t).internal;
     lives && ((*t).signal_mask & bit(signal) == 0 || awaits(t, signal))
@@ -106,12 +106,13 @@ unsafe fn awaits(t: *const Thread, signal: u32) -> bool {
     (*t).pending == Wait::Signal && (*t).awaits.signals() & bit(signal) != 0
 }
 
-/// The thread that gets a signal to the process: `main` if it does not block it, otherwise the first that does not.
+/// Returns the thread that gets a signal to the process: `main` if it does not block it, otherwise the first that does
+/// not.
 unsafe fn taker(signal: u32) -> *mut Thread {
     every_thread().find(|&t| takes(t, signal)).unwrap_or(core::ptr::null_mut())
 }
 
-/// Sends a signal to the process. The event is logged already.
+/// Sends a signal to the process. The event is already logged.
 pub(crate) unsafe fn to_process(signal: u32, origin: Origin) {
     let takers = threads().filter(|&number| takes(thread(number), signal)).count();
     if takers > 1 && actions::of(signal).has_handler() {
@@ -132,7 +133,7 @@ unsafe fn put(signal: u32, to: *mut Thread, for_process: bool, origin: Origin) {
     let receiver = if to.is_null() { Owner::NONE } else { Owner::of((*to).number) };
     let known = if signal < FIRST_REALTIME { find(|sent| sent.signal == signal && sent.to == receiver) } else { None };
     if let Some(known) = known {
-        // It is pending already, and is handled once. What this sender has done is known then as well.
+        // It is already pending, and is handled once. The handler is then ordered after this sender too.
         clock::release(&mut (*known).clock);
         return;
     }
@@ -157,7 +158,7 @@ unsafe fn put(signal: u32, to: *mut Thread, for_process: bool, origin: Origin) {
     assign(sent, to);
 }
 
-/// The signal is for this thread, or for no thread yet.
+/// Assigns the signal to this thread, or to no thread yet.
 unsafe fn assign(sent: *mut Sent, to: *mut Thread) {
     let signal = bit((*sent).signal);
     if to.is_null() {
@@ -184,7 +185,7 @@ unsafe fn find(wanted: impl Fn(&Sent) -> bool) -> Option<*mut Sent> {
     None
 }
 
-/// Takes the signal of the set that is to be handled first; the running thread learns what its sender knew.
+/// Takes the signal of the set to be handled first; the running thread is ordered after its sender.
 pub(super) unsafe fn take(t: *mut Thread, set: u64) -> Option<Sent> {
     let ready = pending(t) & set;
     if ready == 0 {
@@ -200,7 +201,7 @@ pub(super) unsafe fn take(t: *mut Thread, set: u64) -> Option<Sent> {
     Some(copy)
 }
 
-/// Takes a signal out of the list, and out of the sets if it was the last of its kind.
+/// Removes a signal from the list, and from the sets if it was the last of its kind.
 unsafe fn unlink(sent: *mut Sent) {
     let mut link = FIRST.ptr();
     while *link != sent {
@@ -218,14 +219,14 @@ unsafe fn unlink(sent: *mut Sent) {
     SPARE.set(sent);
 }
 
-/// The program ignores the signal from now on: those on their way are dropped.
+/// Drops the pending signals that the program ignores from now on.
 pub(super) unsafe fn discard(signal: u32) {
     while let Some(sent) = find(|sent| sent.signal == signal) {
         unlink(sent);
     }
 }
 
-/// The thread no longer takes these: what was sent to the process is for others.
+/// Returns signals to the process that the thread no longer takes to others.
 pub(super) unsafe fn give_back(t: *mut Thread, signals: u64) {
     let own = Owner::of((*t).number);
     while let Some(sent) = find(|sent| sent.to == own && sent.for_process && signals & bit(sent.signal) != 0) {
@@ -242,7 +243,7 @@ pub(super) unsafe fn give_back(t: *mut Thread, signals: u64) {
     }
 }
 
-/// A thread has ended: its signals end with it, except those that were for the process.
+/// Drops the signals of a thread that has ended, except those for the process.
 pub(crate) unsafe fn thread_ends(t: *mut Thread) {
     if (*t).signals != 0 {
         give_back(t, !0);
@@ -252,10 +253,10 @@ pub(crate) unsafe fn thread_ends(t: *mut Thread) {
     }
 }
 
-/// Signals that do nothing unless the program wants them.
+/// Signals that do nothing by default.
 const IGNORED: u64 = bit(17) | bit(18) | bit(23) | bit(28);
 
-/// Whether a signal to the process, or to a thread, would end the program at once.
+/// Returns whether a signal to the process, or to a thread, would end the program at once.
 pub(crate) unsafe fn would_end(signal: u32, to: Option<ThreadId>) -> bool {
     let action = actions::of(signal);
     let t = to.map_or_else(|| taker(signal), |number| thread(number));
@@ -263,9 +264,9 @@ pub(crate) unsafe fn would_end(signal: u32, to: Option<ThreadId>) -> bool {
     does_something && !action.has_handler() && !t.is_null() && (*t).signal_mask & bit(signal) == 0
 }
 
-/// What happens about a signal that has no handler.
+/// Takes the default action of a signal.
 pub(super) unsafe fn default_action(signal: u32) {
-    // Stopping, and what nothing can come before, is the kernel's business.
+    // The kernel handles stopping, and signals that cannot be caught.
     const KERNEL: u64 = bit(SIGKILL) | bit(SIGSTOP) | bit(20) | bit(21) | bit(22);
     if actions::of(signal).is_ignored() || IGNORED & bit(signal) != 0 {
         return;
@@ -283,7 +284,7 @@ pub(super) unsafe fn reset() {
     UNCLAIMED.set(0);
 }
 
-/// The event of sending, and the signal on its way. The running thread handles its own at once.
+/// Performs the event of sending. The running thread handles its own signal at once.
 unsafe fn send(signal: u32, to: Option<*mut Thread>, origin: Origin, code: usize) {
     let n = point(code);
     let receiver = to.map_or(0, |t| u64::from((*t).number) + 1);
@@ -316,12 +317,12 @@ pub(crate) unsafe fn from_timer(signal: u32, to: Option<ThreadId>, origin: Origi
     }
 }
 
-/// Whether the last signal of this timer was not taken yet.
+/// Returns whether the last signal of this timer was not taken yet.
 pub(crate) unsafe fn is_pending_from_timer(signal: u32, timer: u32) -> bool {
     find(|sent| sent.signal == signal && sent.origin.code != BY_USER && sent.origin.pid == timer).is_some()
 }
 
-/// The signal of this timer, which still waits, also covers this number of later expirations.
+/// Notes that the pending signal of this timer also covers this number of later expirations.
 pub(crate) unsafe fn set_overrun(signal: u32, timer: u32, missed: u32) {
     if let Some(sent) = find(|sent| sent.signal == signal && sent.origin.code != BY_USER && sent.origin.pid == timer) {
         (*sent).origin.uid = missed;
@@ -332,7 +333,7 @@ fn is_valid(signal: i32) -> bool {
     (1..=64).contains(&signal) && RESERVED & bit(signal as u32) == 0
 }
 
-/// A program that stops or ends the controller would not be heard of again.
+/// Refuses to stop or end the controller, which would end the hunt.
 unsafe fn refuse(code: usize) -> i32 {
     const EPERM: i32 = 1;
     log::escape(Escape::Unmodelled, code, sys::KILL, 0);
@@ -406,7 +407,7 @@ pub(crate) unsafe extern "C" fn to_self(signal: i32, code: usize) -> i32 {
     }
 }
 
-/// The ids are those that `gettid` gives.
+/// The ids are those of `gettid`.
 pub(crate) unsafe extern "C" fn to_thread_id(process: i32, id: i32, signal: i32, code: usize) -> i32 {
     if process != process_id() && process != 0 {
         const TGKILL: usize = 234;
@@ -425,12 +426,12 @@ pub(crate) unsafe extern "C" fn to_thread_id(process: i32, id: i32, signal: i32,
     }
 }
 
-/// `abort` was called, and not left since by a jump out of the handler.
+/// Whether `abort` was called, and not left since by a jump out of the handler.
 #[unsafe(link_section = ".data.racehunter")]
 pub(super) static ABORTING: Global<bool> = Global::new(false);
 
-/// `abort`: the program's own handler comes first; what the C library does then ends the process. A handler that ends it
-/// itself with success does not make it a success.
+/// `abort`: the program's own handler comes first; then the C library ends the process. A handler that ends it itself
+/// with success does not make it a success.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rh_abort(code: usize, stack_pointer: usize) -> usize {
     constructors::before_main();

@@ -66,7 +66,7 @@ unsafe extern "C" fn suspend(mask: *const u64, code: usize) -> i32 {
         wait_for_handler();
     }
     masks::set(t, before);
-    // Signals that came together with the one that was waited for.
+    // Handles signals that came together with the awaited one.
     deliver();
     fail(EINTR)
 }
@@ -106,13 +106,13 @@ unsafe fn await_signal(set: u64, deadline: Option<Deadline>, code: usize) -> (En
     (end, sent)
 }
 
-/// As the functions that give a `siginfo_t` return.
+/// Returns the result of the functions with a `siginfo_t`.
 unsafe fn tell(end: End, sent: Option<Sent>, info: *mut Info) -> i32 {
     match sent {
         Some(sent) => {
             if !info.is_null() {
                 *info = sent.info();
-                // The C library does not show that it was one thread that was meant.
+                // The C library does not show that a single thread was meant.
                 const CODE: usize = 2;
                 if (*info).0[CODE] as i32 == send::BY_THREAD {
                     (*info).0[CODE] = 0;
@@ -166,7 +166,7 @@ unsafe extern "C" fn timed_wait(set: *const u64, info: *mut Info, timeout: *cons
     tell(end, sent, info)
 }
 
-/// Signals through a file descriptor are those of the kernel; the program's own do not get there.
+/// Signals through a file descriptor are those of the kernel; the program's own do not reach it.
 unsafe extern "C" fn signal_file(fd: i32, set: *const u64, flags: i32, code: usize) -> i32 {
     const SIGNALFD4: usize = 289;
     log::escape(Escape::Unmodelled, code, SIGNALFD4, 0);

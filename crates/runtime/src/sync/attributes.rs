@@ -1,7 +1,7 @@
-//! What a program asks and sets about its threads: names, stacks, processors, priorities.
+//! Attributes of threads that a program reads and sets: names, stacks, processors, priorities.
 //!
-//! The kernel keeps these for each of its threads, and a fiber has no kernel thread. So they are kept here: a thread
-//! finds what was set for it, without any other effect. Threads inherit from their creator.
+//! The kernel keeps these for each of its threads, and a fiber has no kernel thread. They are therefore kept here: a thread reads
+//! what was set for it, without any other effect. Threads inherit from their creator.
 
 use super::{EINVAL, EPERM, fail, handles, interpose, real};
 use crate::signals::send::process_id;
@@ -12,7 +12,7 @@ use core::ffi::CStr;
 use racehunter_abi::control::{FLAG_STACKS, MAX_THREADS};
 use racehunter_abi::{Kind, Record, ThreadId, Touched};
 
-/// What is kept of a thread.
+/// The attributes of a thread.
 #[derive(Clone, Copy)]
 struct Kept {
     name: Option<[u8; NAME]>,
@@ -21,7 +21,7 @@ struct Kept {
     nice: Option<i32>,
     /// Policy and priority.
     policy: Option<[i32; 2]>,
-    /// Bytes of the stack that it was created with, if it has more.
+    /// The requested stack size, if the stack is larger.
     stack: Option<usize>,
 }
 
@@ -35,16 +35,16 @@ unsafe fn kept(number: ThreadId) -> &'static mut Kept {
     &mut (*KEPT.ptr())[number.index() % MAX_THREADS]
 }
 
-/// A thread is created. It has a larger stack than the program wants, if the program wants a certain one.
+/// Sets the attributes of a new thread. `stack` is the requested stack size, if it got a larger one.
 pub(super) unsafe fn inherit(number: ThreadId, stack: Option<usize>) {
     *kept(number) = Kept { stack, ..*kept(CURRENT.get()) };
 }
 
-/// Whom a call is about.
+/// The thread that a call concerns.
 #[derive(Clone, Copy)]
 enum Whom {
     Fiber(ThreadId),
-    /// A thread of the kernel, in this process or elsewhere.
+    /// A kernel thread, in this process or elsewhere.
     Other,
 }
 
@@ -52,7 +52,7 @@ fn is_kept() -> bool {
     !kernel::in_use()
 }
 
-/// A thread by the number that `gettid` gives; 0 is the running one.
+/// Returns a thread by its number from `gettid`; 0 is the running one.
 unsafe fn by_number(id: i32, code: usize) -> Whom {
     let number = if id == 0 { CURRENT.get() } else { ThreadId(id.wrapping_sub(process_id()) as u32) };
     let is_there = number.0 < COUNT.get() && !matches!((*thread(number)).state, State::Free | State::Done);
@@ -69,7 +69,8 @@ unsafe fn by_handle(handle: usize, code: usize) -> Whom {
     whom
 }
 
-/// A thread of the program. If threads are kernel threads the kernel knows the rest, and what is done there is a point all the same.
+/// Returns a thread of the program. If threads are kernel threads the kernel keeps the attributes, and the access is still a
+/// point.
 unsafe fn known(number: ThreadId, code: usize) -> Whom {
     match (schedule::running(), is_kept()) {
         (true, true) => return Whom::Fiber(number),
@@ -79,7 +80,7 @@ unsafe fn known(number: ThreadId, code: usize) -> Whom {
     Whom::Other
 }
 
-/// What threads find out about each other depends on the schedule.
+/// What threads read about each other depends on the schedule.
 unsafe fn touch(number: ThreadId, changes: bool, code: usize) {
     const ATTRIBUTES: u64 = 0xa77_1b07e5;
     let mut touched = Touched::default();
@@ -109,7 +110,7 @@ interpose! {
     prctl => control_process, "r9";
 }
 
-/// The result of a system call, as the functions named after one return it.
+/// Converts the result of a system call for the functions named after it.
 unsafe fn finish(result: isize) -> i32 {
     if result < 0 { fail(-result as i32) } else { result as i32 }
 }
@@ -167,7 +168,7 @@ unsafe fn put_name(number: ThreadId, name: [u8; NAME], code: usize) {
     }
 }
 
-/// `prctl`: the name is the thread's, and most else is the process's.
+/// `prctl`: the name belongs to the thread, and most other settings to the process.
 unsafe extern "C" fn control_process(option: i32, a: usize, b: usize, c: usize, d: usize, code: usize) -> i32 {
     const SET_NAME: i32 = 15;
     const GET_NAME: i32 = 16;
@@ -191,7 +192,7 @@ unsafe extern "C" fn control_process(option: i32, a: usize, b: usize, c: usize, 
 
 type Processors = [u64; PROCESSORS / 64];
 
-/// Those that the process may use.
+/// Returns the processors that the process may use.
 unsafe fn all_processors() -> Processors {
     let mut all = [0; PROCESSORS / 64];
     sys::call(GET_AFFINITY, 0, size_of::<Processors>(), all.as_mut_ptr() as usize, 0);
@@ -246,7 +247,7 @@ unsafe extern "C" fn processors_by_number(id: i32, size: usize, to: *mut u8, cod
         Whom::Other => {
             let result = sys::call(GET_AFFINITY, id as usize, size, to as usize, 0);
             if let Ok(bytes) = usize::try_from(result) {
-                // The kernel writes what it has, and says how much.
+                // The kernel writes what it has, and returns its size.
                 to.add(bytes).write_bytes(0, size - bytes);
             }
             finish(result.min(0))
@@ -275,7 +276,7 @@ unsafe fn get_policy(number: ThreadId, code: usize) -> [i32; 2] {
     kept(number).policy.unwrap_or([OTHER, 0])
 }
 
-/// Returns an error.
+/// Returns an error number.
 unsafe fn put_policy(number: ThreadId, policy: i32, priority: i32, code: usize) -> i32 {
     const RESET_ON_FORK: i32 = 0x4000_0000;
     const IDLE: i32 = 5;
@@ -364,14 +365,14 @@ unsafe fn get_nice(number: ThreadId, code: usize) -> i32 {
     kept(number).nice.unwrap_or(nice_of(THREAD, 0) as i32)
 }
 
-/// As the kernel has it. It says 20 minus the value.
+/// Returns the kernel's value, which it reports as 20 minus the value.
 unsafe fn nice_of(which: i32, who: i32) -> isize {
     const GET_PRIORITY: usize = 140;
     let result = sys::call(GET_PRIORITY, which as usize, who as usize, 0, 0);
     if result < 0 { result } else { 20 - result }
 }
 
-/// Returns an error.
+/// Returns an error number.
 unsafe fn put_nice(number: ThreadId, nice: i32, code: usize) -> i32 {
     const EACCES: i32 = 13;
     let nice = nice.clamp(-20, 19);
@@ -412,7 +413,7 @@ unsafe extern "C" fn add_to_nice(by: i32, code: usize) -> i32 {
     }
 }
 
-/// Where the C library keeps the kernel's number of a thread, from its handle; 0 when that is not known.
+/// Returns the offset from a thread's handle at which the C library keeps the kernel's number; 0 if unknown.
 unsafe fn offset() -> usize {
     const GET_TID_ADDRESS: usize = 40;
     static OFFSET: Global<usize> = Global::new(0);
@@ -426,9 +427,8 @@ unsafe fn offset() -> usize {
     OFFSET.get()
 }
 
-/// Makes a C library call about a thread. It asks the kernel by the kernel's number of the thread, and the kernel
-/// thread from which a fiber was harvested has ended: for the time of the call the thread has the number of the
-/// process.
+/// Makes a C library call about a thread. The call queries the kernel by the kernel's number of the thread, but the kernel thread
+/// from which a fiber was harvested has ended: during the call the thread has the number of the process.
 unsafe fn about(handle: usize, call: impl FnOnce() -> i32) -> i32 {
     if kernel::in_use() || any_by_handle(handle).is_none() {
         return call();
@@ -457,7 +457,7 @@ unsafe extern "C" fn attributes_of(handle: usize, attributes: *mut u8, code: usi
         && let Some(t) = any_by_handle(handle)
         && let Some(stack) = kept((*t).number).stack
     {
-        // The part that the thread begins with.
+        // The part that the thread starts with.
         let (mut address, mut size) = (0, 0);
         pthread_attr_getstack(attributes, &mut address, &mut size);
         pthread_attr_setstack(attributes, address + size - stack.min(size), stack.min(size));

@@ -23,7 +23,7 @@ pub(crate) unsafe fn available(at: usize, t: *const Thread) -> bool {
     (*t).awaits == Awaits::RoundEnded || (*t).awaits != Awaits::Round((*object(at)).state.barrier().round())
 }
 
-/// A signal handler kept the thread from seeing that its round has ended.
+/// Lets a thread notice that its round has ended, which a signal handler prevented.
 pub(crate) unsafe fn catch_up(t: *mut Thread) {
     if available((*t).object, t) {
         clock::acquire(&(*object((*t).object)).clock);

@@ -59,8 +59,8 @@ const fn result(error: i32) -> i32 {
     }
 }
 
-// A C11 start function returns an `int` in a register of which the upper half means nothing; that is harmless, since
-// `join` takes the lower half only.
+// A C11 start function returns an `int` in a register whose upper half is meaningless; that is harmless, since `join`
+// takes the lower half only.
 unsafe extern "C" fn create(handle: *mut usize, start: usize, argument: usize, code: usize) -> i32 {
     result(threads::create(handle, core::ptr::null(), start, argument, code))
 }

@@ -1,5 +1,5 @@
-//! Condition variables. A signal wakes the thread that has waited longest. Which one the C library would wake is not
-//! specified; in practice it is the order of arrival.
+//! Condition variables. A signal wakes the thread that has waited longest. The standard does not specify which one; in
+//! practice the C library wakes in the order of arrival.
 //!
 //! If wake-ups are choices of the schedule, a signal is a [`Permit`] instead, which any thread that waited before it
 //! can take: all of them are ready, until one has taken it.
@@ -46,7 +46,7 @@ pub(crate) fn reset() {
     PERMITS.set(core::ptr::null_mut());
 }
 
-/// Where the oldest permit is that this waiter may take; null without one.
+/// Returns the link to the oldest permit that this waiter may take; null without one.
 unsafe fn permit_for(at: usize, ticket: Ticket) -> *mut *mut Permit {
     let mut link = PERMITS.ptr();
     while !(*link).is_null() {
@@ -72,12 +72,12 @@ unsafe fn permits() -> impl Iterator<Item = *mut Permit> {
     })
 }
 
-/// Where the next permit goes.
+/// Returns where the next permit goes.
 unsafe fn last_link() -> *mut *mut Permit {
     permits().last().map_or(PERMITS.ptr(), |last| &raw mut (*last).next)
 }
 
-/// The running thread takes the permit that lets it continue.
+/// Takes the permit that lets the running thread continue.
 unsafe fn take_permit(at: usize, ticket: Ticket) {
     let link = permit_for(at, ticket);
     if !link.is_null() {
@@ -85,7 +85,7 @@ unsafe fn take_permit(at: usize, ticket: Ticket) {
     }
 }
 
-/// A signal that any of several waiters can take. With a single waiter it is an ordinary one.
+/// Makes a signal that any of several waiters can take. With a single waiter it is an ordinary one.
 unsafe fn grant(at: usize) -> bool {
     let waiters = every_thread().filter(|&t| waits(t, at)).map(|t| (*t).ticket);
     let permits = permits().filter(|&permit| (*permit).object == at).map(|permit| (*permit).ticket);
@@ -118,7 +118,7 @@ unsafe fn forget(at: usize) {
 pub(super) unsafe extern "C" fn init(at: usize, attributes: *const u32, code: usize) -> i32 {
     forget(at);
     misuse::begins(at, code);
-    // The clock that timed waits use is kept in the attributes; remember it for `timed_wait`.
+    // The attributes contain the clock of timed waits, which `timed_wait` needs.
     const CLOCK_SHIFT: u32 = 1;
     let clock = if attributes.is_null() { 0 } else { (*attributes >> CLOCK_SHIFT) & 1 };
     (*objects::get(Wait::Condition, at)).state.as_condition().clock = clock;
@@ -164,7 +164,7 @@ unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<Deadline>, code: 
     if cancel::acts() {
         return 0;
     }
-    // Others may have gone first.
+    // Others may have run first.
     let again = again && schedule::switches() == before;
     log::event(Kind::Wait, n, at, mutex as u64, if again { detail::WAIT_REPEATED } else { 0 });
     misuse::used(at, Kind::Wait);
@@ -195,12 +195,11 @@ unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<Deadline>, code: 
         };
         log::event(Kind::WaitEnd, n, at, mutex as u64, how);
         if by_permit {
-            // Those for whom none is left wait on.
+            // Waiters for which no permit is left continue to wait.
             refresh(Wait::Condition, at);
         }
     }
-    // A thread that was woken has had the mutex as its pending object since, and it is free: this is the event that
-    // takes it.
+    // A woken thread has had the mutex as its pending object since, and it is free: this is the event that takes it.
     acquire_point(code, Wait::Mutex, mutex, None);
     let error = mutex::take_again(mutex, depth);
     if end == End::Interrupted && schedule::chooses_wakeups() {
@@ -215,7 +214,7 @@ unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<Deadline>, code: 
     }
 }
 
-/// A waiter that was signalled continues as soon as it can have its mutex.
+/// Lets a signalled waiter continue as soon as it can have its mutex.
 unsafe fn wake(t: *mut Thread) {
     (*t).signalled = true;
     // From here on only the mutex delays it, and neither a time-out nor cancellation counts.
@@ -230,12 +229,12 @@ unsafe fn wake(t: *mut Thread) {
     }
 }
 
-/// A wait on a condition variable that other processes have too ends: what it waits for may be the case by now.
+/// Ends a wait on a condition variable that other processes share: its condition may hold by now.
 pub(super) unsafe fn end_without_signal(t: *mut Thread) {
     (*t).interrupted = true;
 }
 
-/// The thread that has waited longest. A ready one is about to run a signal handler, and still waits.
+/// Returns the thread that has waited longest. A ready one is about to run a signal handler, and still waits.
 unsafe fn waiter(at: usize) -> Option<*mut Thread> {
     every_thread().filter(|&t| waits(t, at)).min_by_key(|&t| (*t).ticket)
 }
@@ -247,7 +246,7 @@ unsafe fn waits(t: *const Thread, at: usize) -> bool {
         && !cancel::ends_wait(t)
 }
 
-/// Signals and broadcasts so far, as far as there is a thread to count them for.
+/// Returns the number of signals and broadcasts so far, if there is a thread to count them for.
 pub(crate) unsafe fn wakeups(at: usize) -> u32 {
     (*objects::get(Wait::Condition, at)).state.condition().wakeups
 }

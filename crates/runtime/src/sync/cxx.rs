@@ -1,10 +1,10 @@
-//! Where the program uses `std::thread`, and which threads share an exception.
+//! Calls of `std::thread`, and threads that share an exception.
 //!
-//! Starting, joining and detaching a thread are functions of the C++ library, which call those of POSIX. A report
-//! should name the program's place, one frame up. These functions are therefore intercepted: their caller is noted,
-//! and the library's own take over.
+//! Starting, joining and detaching a thread are functions of the C++ library, which call those of POSIX. A report should
+//! name the program's place, one frame up. These functions are therefore intercepted: their caller is noted, and the
+//! library's own take over.
 //!
-//! The symbols are weak. A program that is linked with the library's archive has them already.
+//! The symbols are weak. A program that is linked with the library's archive already has them.
 
 use super::real;
 use crate::atomics::atomic_update;
@@ -17,7 +17,7 @@ use racehunter_abi::control::MAX_THREADS;
 /// The program's call that the library is executing, if any.
 static CALLER: Global<usize> = Global::new(0);
 
-/// The place of a call: where the program called the C++ library, if `code` is in there.
+/// Returns the place of a call: where the program called the C++ library, if `code` is inside it.
 pub(super) fn place(code: usize) -> usize {
     let caller = CALLER.get();
     CALLER.set(0);
@@ -46,8 +46,8 @@ unsafe extern "C" fn rh_cxx_detach(caller: usize, thread: usize) -> usize {
     real::cxx_detach()
 }
 
-/// A reference to an exception is dropped. The library counts references, and the thread that drops the last one
-/// destroys the exception: everything that was done through the others comes before that.
+/// Notes that a reference to an exception is dropped. The library counts references, and the thread that drops the last one
+/// destroys the exception: everything done through the others comes before that.
 unsafe fn gives_up(exception: usize) {
     if exception != 0 && schedule::running() {
         annotations::counted(exception);
@@ -78,13 +78,13 @@ unsafe extern "C" fn rh_exception_assign(_caller: usize, pointer: *const usize) 
     real::exception_assign()
 }
 
-/// The start of what the library keeps about an exception that is being handled.
+/// The start of the library's data about an exception that is being handled.
 #[repr(C)]
 struct Handled {
     /// The exception that this one refers to, if it does.
     primary: usize,
     unused: [usize; 9],
-    /// Its lowest bit: it refers to another one.
+    /// Its lowest bit: whether it refers to another one.
     class: u64,
     unwinder: [u64; 3],
 }
@@ -104,8 +104,8 @@ unsafe extern "C" fn rh_end_catch() -> usize {
     real::end_catch()
 }
 
-/// What `set_value_at_thread_exit` and its relatives leave to the end of the thread: an element in the library's list, which
-/// refers weakly to the shared state.
+/// What `set_value_at_thread_exit` and related functions leave to the end of the thread: an element in the library's list,
+/// which refers weakly to the shared state.
 #[repr(C)]
 struct MakeReady {
     next: usize,
@@ -131,11 +131,11 @@ struct Owners {
 
 /// The library's callback, which is the same for all.
 static MAKE_READY: Global<usize> = Global::new(0);
-/// Where each thread has asked for it last.
+/// Where each thread last requested it.
 static ASKED_AT: Global<[usize; MAX_THREADS]> = Global::new([0; MAX_THREADS]);
 
-/// The library makes a future ready when the thread ends, by an atomic store in code of its own. The store is announced
-/// here, so that it is a point, and orders what came before it with those who see it.
+/// The library makes a future ready when the thread ends, by an atomic store in its own code. The store is announced here,
+/// so that it is a point, and orders what came before it with threads that see it.
 unsafe extern "C" fn ready_at_exit(element: *mut MakeReady, caller: usize) {
     let register: extern "C" fn(*mut MakeReady) = core::mem::transmute(real::make_ready());
     register(element);

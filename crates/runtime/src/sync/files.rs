@@ -1,9 +1,9 @@
-//! Locks of streams: `flockfile` and its relatives.
+//! Locks of streams: `flockfile` and related functions.
 //!
 //! Every stream has a recursive lock, which the C library's functions take while they run. Nothing can happen in
-//! between, so only what the program locks needs a model. The C library's own lock is never held here, because
-//! another thread that wants it would stop all threads. Instead, while a thread has locked a stream, the functions
-//! for it make others wait first (see [`crate::io::streams`], which knows them all).
+//! between, so only explicit locking by the program needs a model. The C library's own lock is never held here, because
+//! another thread that wants it would stop all threads. Instead, while a thread has locked a stream, the functions on
+//! it make others wait first (see [`crate::io::streams`], which knows them all).
 
 use super::interpose;
 use super::objects::{self, Object};
@@ -19,7 +19,7 @@ interpose! {
     funlockfile => unlock, "rsi";
 }
 
-/// Streams that are locked. Nothing else is asked as long as it is 0.
+/// Number of locked streams. As long as it is 0, nothing else is checked.
 #[unsafe(link_section = ".data.racehunter")]
 static LOCKED: Global<u32> = Global::new(0);
 
@@ -73,7 +73,7 @@ pub(crate) fn reset() {
     LOCKED.set(0);
 }
 
-/// A C library function is about to use the stream: waits until no other thread has it locked.
+/// Waits until no other thread has locked the stream, which a C library function is about to use.
 pub(crate) unsafe fn enter(at: usize, code: usize) {
     if LOCKED.get() != 0 && !super::mutex::available(at, current()) && !(*object(at)).state.owner().is(me()) {
         let n = acquire_point(code, Wait::Mutex, at, None);

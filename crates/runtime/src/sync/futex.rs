@@ -1,4 +1,4 @@
-//! The futex operations that C++'s library and hand-made locks use.
+//! The futex operations that the C++ library and custom locks use.
 
 use super::{EAGAIN, EFAULT, EINTR, EINVAL, ETIMEDOUT, fail, objects};
 use crate::schedule::{self, End, EndsBy, Waiting, point, refresh, spin, wait_until};
@@ -42,7 +42,7 @@ pub(crate) unsafe fn operate(a: usize, b: usize, c: usize, d: usize, e: usize, f
         FutexOperation::Wake { bits } => wake(a, futex_wake_count(c as i32), bits, scope, code),
         FutexOperation::Requeue { expected: Some(value) } if *(a as *const u32) != value => fail(EAGAIN),
         FutexOperation::Requeue { .. } => requeue(a, c as u32 as usize, e, d as u32 as usize, scope, code),
-        // Whatever the program makes of an error would not be its fault.
+        // The program could not be blamed for its reaction to an error.
         FutexOperation::Unmodelled => outcome::finish(OUTCOME_UNMODELLED),
         FutexOperation::Invalid | FutexOperation::Unknown => fail(ENOSYS),
     }
@@ -63,14 +63,14 @@ unsafe extern "C" fn gettid() -> i32 {
 
 unsafe fn wait(at: usize, value: u32, awaits: Awaits, deadline: Option<Deadline>, code: usize) -> i32 {
     loop {
-        // The kernel makes the call again after a handler that was installed to restart, unless it has a time limit.
+        // The kernel restarts the call after a handler that was installed to restart, unless it has a time limit.
         if let Some(result) = wait_once(at, value, awaits, deadline, code) {
             return result;
         }
     }
 }
 
-/// Returns nothing if the call is to be made again.
+/// Returns `None` if the call has to be restarted.
 unsafe fn wait_once(at: usize, value: u32, awaits: Awaits, deadline: Option<Deadline>, code: usize) -> Option<i32> {
     const NO_MUTEX: usize = 0;
     let chooses = schedule::chooses_wakeups();
@@ -80,7 +80,7 @@ unsafe fn wait_once(at: usize, value: u32, awaits: Awaits, deadline: Option<Dead
         log::event(Kind::FutexWait, n, at, 0, detail::FUTEX_CHANGED);
         return Some(fail(EAGAIN));
     }
-    // Others may have gone first.
+    // Others may have run first.
     let again = again && schedule::switches() == before;
     log::event(Kind::FutexWait, n, at, 0, if again { detail::WAIT_REPEATED } else { 0 });
     if deadline.is_some() || !chooses {
@@ -93,7 +93,7 @@ unsafe fn wait_once(at: usize, value: u32, awaits: Awaits, deadline: Option<Dead
     let waiting = Waiting { wait: Wait::Futex, object: at, deadline, ends_by: EndsBy::ANY_SIGNAL };
     match wait_until(waiting, Cause::Blocked) {
         End::TimedOut => return Some(fail(ETIMEDOUT)),
-        // For no reason.
+        // A spurious wake-up.
         End::Interrupted if (*t).for_nothing => {
             spin::woken_for_nothing(schedule::switches());
             return Some(0);

@@ -1,5 +1,5 @@
-//! Handles of threads. A `pthread_t` means nothing any more when its thread was joined, or has ended detached; the C library
-//! may have given its memory to another thread by then.
+//! Handles of threads. A `pthread_t` becomes invalid when its thread is joined, or has ended detached; the C library may
+//! have given its memory to another thread by then.
 //!
 //! A use of a handle must be ordered before that, whichever comes first in an execution.
 
@@ -10,7 +10,7 @@ use racehunter_abi::Misuse;
 use racehunter_abi::control::MAX_THREADS;
 use racehunter_machine::{ClockValue, Owner};
 
-/// A thread has used the handle of another one, when its own clock had this value.
+/// A use of a thread's handle by another thread, when that thread's own clock had this value.
 #[derive(Clone, Copy)]
 struct Use {
     by: Owner,
@@ -19,7 +19,7 @@ struct Use {
 
 const NOTHING: Use = Use { by: Owner::NONE, at: ClockValue(0) };
 
-/// Threads whose last use of a handle is known.
+/// Maximum number of threads whose last use of a handle is known.
 const MOST: usize = 4;
 static USES: Global<[[Use; MOST]; MAX_THREADS]> = Global::new([[NOTHING; MOST]; MAX_THREADS]);
 
@@ -27,7 +27,7 @@ unsafe fn of(t: *const Thread) -> &'static mut [Use; MOST] {
     &mut (*USES.ptr())[(*t).number.index() % MAX_THREADS]
 }
 
-/// Whether the handle of a thread means nothing any more.
+/// Returns whether the handle of a thread is invalid.
 unsafe fn is_over(t: *const Thread) -> bool {
     (*t).joined || (*t).detached && (*t).state == State::Done
 }
@@ -40,7 +40,7 @@ pub(super) unsafe fn begin(t: *const Thread) {
     }
 }
 
-/// The running thread uses the handle of a thread, in its event that is happening.
+/// Notes that the running thread uses a handle, in its current event.
 pub(crate) unsafe fn uses(t: *mut Thread) {
     if !schedule::running() || free::is_on() || t == current() {
         return;
@@ -55,7 +55,7 @@ pub(crate) unsafe fn uses(t: *mut Thread) {
     }
 }
 
-/// The thread is detached: from now on its handle lasts as long as it runs.
+/// Notes that the thread is detached: from now on its handle is valid as long as it runs.
 pub(super) unsafe fn detach(t: *mut Thread) {
     for used in of(t).iter_mut().filter(|used| is_ordered(used)) {
         *used = NOTHING;
@@ -65,7 +65,7 @@ pub(super) unsafe fn detach(t: *mut Thread) {
     }
 }
 
-/// The handle ends: the running thread has joined the thread, or is itself that thread.
+/// Ends the handle: the running thread has joined the thread, or is itself that thread.
 pub(super) unsafe fn end(t: *mut Thread) {
     let uses = of(t);
     let late = uses.iter().find(|used| !is_ordered(used)).map(|used| used.by);
@@ -75,7 +75,7 @@ pub(super) unsafe fn end(t: *mut Thread) {
     }
 }
 
-/// Whether the running thread knows of the use.
+/// Returns whether the running thread is ordered after the use.
 unsafe fn is_ordered(used: &Use) -> bool {
     used.by.thread().is_none_or(|thread| clock::knows(thread, used.at))
 }

@@ -1,8 +1,8 @@
 //! The end of a thread, seen through thread-specific data.
 //!
-//! The C library runs C++ thread-local destructors, then the destructors of keys, in rounds, and then dismantles the
-//! thread. A key of the runtime, whose destructor re-arms itself until the last round, shows when everything of the
-//! program has ended; the thread then stops being scheduled, and the C library's own last steps never happen.
+//! The C library runs C++ thread-local destructors, then the destructors of keys, in rounds, and then dismantles the thread. A
+//! key of the runtime, whose destructor re-arms itself until the last round, shows when all code of the program has ended; the
+//! thread then stops being scheduled, and the C library's own last steps never happen.
 
 use super::{interpose, real, threads};
 use crate::thread::{Thread, thread};
@@ -46,7 +46,7 @@ unsafe extern "C" fn create_c11(key: *mut u32, destructor: usize, code: usize) -
     create_by(create, key, destructor, code)
 }
 
-/// Which number a key gets, and whether one is left, depends on the order of the threads that make them.
+/// The number of a key, and whether one is left, depends on the order of the threads that create keys.
 unsafe fn create_by(
     create: extern "C" fn(*mut u32, usize) -> i32,
     key: *mut u32,
@@ -92,7 +92,7 @@ unsafe extern "C" fn delete_c11(key: u32, code: usize) {
 #[unsafe(link_section = ".data.racehunter")]
 static HAS_KEY: Global<bool> = Global::new(false);
 
-/// Makes the key, before any thread is created: by a constructor, or by `main`.
+/// Creates the key, before any thread is created: by a constructor, or by `main`.
 pub(crate) unsafe fn init() {
     if HAS_KEY.get() {
         return;
@@ -103,13 +103,13 @@ pub(crate) unsafe fn init() {
     arm(thread(ThreadId::MAIN));
 }
 
-/// From now on the end of the thread that runs is noticed.
+/// Makes the end of the running thread noticed from now on.
 pub(crate) unsafe fn arm(t: *mut Thread) {
     let set: extern "C" fn(u32, *mut Thread) -> i32 = core::mem::transmute(real::set_specific());
     set(KEY.get(), t);
 }
 
-/// The end of the thread that runs is its own business.
+/// Makes the end of the running thread unnoticed.
 pub(crate) unsafe fn disarm() {
     arm(core::ptr::null_mut());
 }
@@ -117,7 +117,7 @@ pub(crate) unsafe fn disarm() {
 unsafe extern "C" fn destructor(t: *mut Thread) {
     (*t).destructor_round += 1;
     if (*t).destructor_round == 1 {
-        // It is on its way out; a request to cancel it comes too late.
+        // It is about to end; a request to cancel it comes too late.
         (*t).cancellation.exit();
         look_at_destructors(t);
     }
@@ -129,7 +129,7 @@ unsafe extern "C" fn destructor(t: *mut Thread) {
     }
 }
 
-/// The destructors that are about to run for the first time.
+/// Checks the destructors that are about to run for the first time.
 unsafe fn look_at_destructors(t: *const Thread) {
     let get: extern "C" fn(u32) -> usize = core::mem::transmute(real::get_specific());
     let place = if (*t).number == ThreadId::MAIN { server::main_function() } else { (*t).start } + 1;
@@ -140,8 +140,9 @@ unsafe fn look_at_destructors(t: *const Thread) {
     }
 }
 
-/// The runtime's key is older than the program's, so in each round its destructor is called before theirs. In the last one there is
-/// nothing behind them that would notice the end of the thread: they are called from here.
+/// Runs the program's destructors of the last round. The runtime's key is older than the program's, so in each round its
+/// destructor is called before theirs. In the last round nothing after them would notice the end of the thread, so they are
+/// called from here.
 unsafe fn finish_last_round() {
     let get: extern "C" fn(u32) -> usize = core::mem::transmute(real::get_specific());
     let set: extern "C" fn(u32, usize) -> i32 = core::mem::transmute(real::set_specific());
@@ -156,7 +157,7 @@ unsafe fn finish_last_round() {
     }
 }
 
-/// Gives the executable's own thread-local variables of a used fiber their initial values again.
+/// Resets the executable's own thread-local variables of a used fiber to their initial values.
 pub(crate) unsafe fn reset_storage(fs: usize) {
     let image = server::thread_storage();
     if image.size == 0 {

@@ -1,7 +1,7 @@
-//! Locks and threads that are used as they must not be.
+//! Invalid uses of locks and threads.
 //!
-//! What is reported here is undefined behaviour by POSIX. What has a defined error (unlocking an error-checking mutex
-//! that another thread holds, say) is not: programs may rely on it.
+//! The misuses reported here are undefined behaviour by POSIX. Misuses with a defined error (unlocking an error-checking mutex
+//! that another thread holds, say) are not reported: programs may rely on the error.
 
 use super::objects::{self, Origin};
 use crate::schedule::{self, now};
@@ -14,37 +14,36 @@ use racehunter_abi::{
 };
 use racehunter_machine::Owner;
 
-/// Logs a misuse by the running thread, in its event that is happening.
+/// Logs a misuse by the running thread, in its current event.
 #[cold]
 pub(crate) unsafe fn report(what: Misuse, object: usize, other: Owner) {
     log::event(Kind::Misuse, now(), object, u64::from(other.logged()), what as u8);
 }
 
-/// A lock is taken that is held according to its memory: a copy of one that was held, say. With the C library the thread would
-/// wait for ever.
+/// Notes that a lock is taken that is held according to its memory: a copy of a held one, say. With the C library the thread
+/// would wait for ever.
 #[cold]
 pub(crate) unsafe fn note_copy() {
     log::escape(Escape::Unmodelled, (*current()).code, (UNMODELLED_FUNCTION + UNMODELLED_COPY) as usize, 0);
 }
 
-/// A lock is held, and its memory does not say so any more: the program has initialised or copied something over it. The
-/// models go by their own state; what the C library would do depends on who waits, and how.
+/// Notes that a lock is held, but its memory does not say so any more: the program has initialised or copied something over
+/// it. The models use their own state; what the C library would do depends on which threads wait, and how.
 #[cold]
 pub(crate) unsafe fn note_overwritten() {
     log::escape(Escape::Unmodelled, (*current()).code, (UNMODELLED_FUNCTION + UNMODELLED_OVERWRITTEN) as usize, 0);
 }
 
-/// A mutex with a priority ceiling is taken. The C library refuses it to most threads.
+/// Notes that a mutex with a priority ceiling is taken. The C library refuses it to most threads.
 #[cold]
 pub(crate) unsafe fn note_ceiling() {
     log::escape(Escape::Unmodelled, (*current()).code, (UNMODELLED_FUNCTION + UNMODELLED_CEILING) as usize, 0);
 }
 
-/// What the first word of a destroyed object has. An initialiser of any kind, and whatever else becomes of the memory,
-/// replaces it.
+/// The first word of a destroyed object. An initialiser of any kind, and any other use of the memory, replaces it.
 const DESTROYED: u64 = 0xdead_10cc_dead_10cc;
 
-/// An object is destroyed: in the log, in the table of objects, and by a mark in its memory. For the detector its memory is
+/// Destroys an object: in the log, in the table of objects, and by a mark in its memory. For the detector its memory is
 /// written.
 pub(crate) unsafe fn destroy(at: usize) {
     log::event(Kind::Lifetime, now(), at, 0, detail::LIFETIME_DESTROYED);
@@ -53,8 +52,9 @@ pub(crate) unsafe fn destroy(at: usize) {
     (at as *mut u64).write_unaligned(DESTROYED);
 }
 
-/// A lock is initialised, or its memory is found to be that of a new one. What was before at this address is over; if a thread
-/// held it, no model knows what becomes of that. Only a lock in a local variable of a function that was left has simply ended.
+/// Notes that a lock is initialised, or its memory is found to be that of a new one. The earlier lock at this address has
+/// ended; if a thread held it, no model knows what happens then. Only a lock in a local variable of a function that was left
+/// has simply ended.
 pub(crate) unsafe fn begins_again(wait: Wait, at: usize) {
     let object = objects::known(wait, at);
     let owner = if object.is_null() { Owner::NONE } else { (*object).state.owner() };
@@ -79,12 +79,12 @@ unsafe fn is_on_own_stack(at: usize) -> bool {
     ((*t).fs.saturating_sub((*t).stack_size)..(*t).fs).contains(&at)
 }
 
-/// The running thread was refused a lock, and knows that by its memory.
+/// Notes that the running thread was refused a lock, and read that from its memory.
 pub(crate) unsafe fn looked_at(at: usize) {
     touch(at, Kind::AtomicRead);
 }
 
-/// The running thread has just initialised an object.
+/// Notes that the running thread has just initialised an object.
 pub(crate) unsafe fn begins(at: usize, code: usize) {
     if clock::DETECTS.get() {
         (*objects::get(Wait::Mutex, at)).origin =
@@ -92,7 +92,7 @@ pub(crate) unsafe fn begins(at: usize, code: usize) {
     }
 }
 
-/// An object is used: the initialisation must be ordered before the use. Reported once.
+/// Checks that the initialisation of a used object is ordered before the use. Reported once.
 unsafe fn is_initialised(at: usize) {
     if !clock::DETECTS.get() {
         return;
@@ -111,9 +111,9 @@ unsafe fn is_initialised(at: usize) {
     }
 }
 
-/// For the detector, a used object is memory that is read by a thread that synchronises: a thread that frees or
-/// destroys it must be ordered after that. Of several uses that belong together it is enough to note the last: what a
-/// lock was taken for ends with unlocking it. Libraries order their uses in ways that are not seen.
+/// Notes the use of an object, which for the detector is a read of its memory by a thread that synchronises: a thread that
+/// frees or destroys it must be ordered after that. Of several related uses it is enough to note the last: a locked section
+/// ends with unlocking. Libraries order their uses in ways that are not seen.
 unsafe fn touch(at: usize, kind: Kind) {
     let code = (*current()).code;
     if clock::DETECTS.get() && annotations::looks_at(current()) && memory::in_program(code) {
@@ -125,8 +125,8 @@ pub(crate) unsafe fn is_destroyed(at: usize) -> bool {
     (at as *const u64).read_unaligned() == DESTROYED
 }
 
-/// An object is used by `kind` of event: its memory must exist, and it must not have been destroyed. True if that is
-/// not so; a destroyed object is then treated as newly initialised.
+/// Checks an object that is used by `kind` of event: its memory must exist, and it must not have been destroyed. Returns true
+/// if that is not so; a destroyed object is then treated as newly initialised.
 pub(crate) unsafe fn used(at: usize, kind: Kind) -> bool {
     if afterlife::object_used(at, kind, (*current()).code) {
         return true;
@@ -144,13 +144,13 @@ pub(crate) unsafe fn used(at: usize, kind: Kind) -> bool {
     true
 }
 
-/// Whether the thread may be through with the object after such an event.
+/// Returns whether such an event may be the thread's last use of the object.
 fn ends_use(kind: Kind) -> bool {
     use Kind::{BarrierWait, Broadcast, RwUnlock, SemPost, Signal, Unlock, Wait};
     matches!(kind, Unlock | RwUnlock | Wait | Signal | Broadcast | SemPost | BarrierWait)
 }
 
-/// A thread that waits for the object, if one does.
+/// Returns a thread that waits for the object, if there is one.
 pub(crate) unsafe fn waiter(wait: Wait, at: usize) -> Owner {
     let waits = |t: *mut Thread| (*t).pending == wait && (*t).object == at && t != current();
     if !objects::has_waiters(wait, at) {
@@ -159,7 +159,7 @@ pub(crate) unsafe fn waiter(wait: Wait, at: usize) -> Owner {
     threads().find(|&n| waits(thread(n))).map_or(Owner::NONE, Owner::of)
 }
 
-/// A thread starts to wait on a condition variable: all waiters must use the same mutex.
+/// Checks that all waiters on a condition variable use the same mutex, when a thread starts to wait.
 pub(crate) unsafe fn one_mutex(condition: usize, mutex: usize) {
     if !objects::has_waiters(Wait::Condition, condition) {
         return;
@@ -171,17 +171,17 @@ pub(crate) unsafe fn one_mutex(condition: usize, mutex: usize) {
     }
 }
 
-/// A thread is about to wait on a condition variable with a mutex that it does not hold.
+/// Reports that a thread is about to wait on a condition variable with a mutex that it does not hold.
 pub(crate) unsafe fn wait_unlocked(mutex: usize) {
     if !super::mutex::is_checked_at(mutex) {
         report(Misuse::WaitUnlocked, mutex, Owner::NONE);
     }
 }
 
-/// The running thread has ended and still holds a lock that it took at `code`.
+/// Reports that the running thread has ended and still holds a lock that it took at `code`.
 pub(crate) unsafe fn end_holding(lock: usize, code: usize) {
     let t = current();
-    // One in a local variable is gone with it.
+    // A lock in a local variable has ended with it.
     if is_on_own_stack(lock) {
         return;
     }
@@ -190,12 +190,12 @@ pub(crate) unsafe fn end_holding(lock: usize, code: usize) {
     (*t).code = 0;
 }
 
-/// The running thread releases a lock that it does not hold.
+/// Reports that the running thread releases a lock that it does not hold.
 pub(crate) unsafe fn unlock(lock: usize, owner: Owner, is_held: bool) {
     report(if is_held { Misuse::UnlockOther } else { Misuse::UnlockFree }, lock, owner);
 }
 
-/// Whether the running thread certainly does not hold the lock.
+/// Returns whether the running thread certainly does not hold the lock.
 pub(crate) unsafe fn lacks(lock: usize) -> bool {
     holds(current(), lock) == Some(false)
 }

@@ -61,12 +61,12 @@ macro_rules! interpose {
 }
 pub(crate) use interpose;
 
-/// Like [`interpose!`], for cancellation points. A thread whose model has said that it is cancelled here
-/// ([`crate::signals::cancel::act`]) leaves by `pthread_exit`, as if the caller had called it, so that the unwinder
-/// sees only frames of the program.
+/// Like [`interpose!`], for cancellation points. A thread whose model has noted that it is cancelled here
+/// ([`crate::signals::cancel::act`]) leaves by `pthread_exit`, as if the caller had called it, so that the unwinder sees only
+/// frames of the program.
 ///
-/// The registers that the caller wants back lie below its frame meanwhile. The others, whose values mean nothing to
-/// it, are the same after every call: see [`crate::schedule::spin`].
+/// The registers that the caller wants back are below its frame meanwhile. The others, whose values mean nothing to it, are
+/// the same after every call: see [`crate::schedule::spin`].
 macro_rules! interpose_cancellable {
     ($($name:ident => $model:path, $register:literal;)*) => { $(
         core::arch::global_asm!(
@@ -101,7 +101,7 @@ macro_rules! interpose_cancellable {
 }
 pub(crate) use interpose_cancellable;
 
-/// Whether the pending operation of a thread can be performed now.
+/// Returns whether the pending operation of a thread can be performed now.
 pub(crate) unsafe fn available(t: *mut Thread) -> bool {
     let at = (*t).object;
     match (*t).pending {
@@ -122,7 +122,7 @@ pub(crate) unsafe fn available(t: *mut Thread) -> bool {
     }
 }
 
-/// The thread that owns what is waited for, if one does.
+/// Returns the owner of the awaited object, if there is one.
 pub(crate) unsafe fn owner(wait: Wait, at: usize) -> Owner {
     match wait {
         Wait::Mutex | Wait::ReadLock | Wait::WriteLock | Wait::Once => (*objects::get(wait, at)).state.owner(),
@@ -131,7 +131,7 @@ pub(crate) unsafe fn owner(wait: Wait, at: usize) -> Owner {
     }
 }
 
-/// Whether threads wait for locks of each other, without a time-out.
+/// Returns whether threads wait for locks of each other, without a time-out.
 pub(crate) unsafe fn holds_a_cycle() -> bool {
     has_cycle(COUNT.get(), |number| {
         let t = thread(number);
@@ -140,8 +140,8 @@ pub(crate) unsafe fn holds_a_cycle() -> bool {
     })
 }
 
-/// Called when no thread can continue. Lets threads go that wait for a lock whose memory the program has overwritten, as some
-/// kinds of locks in the C library would. Returns true if there was one.
+/// Called when no thread can continue. Releases threads that wait for a lock whose memory the program has overwritten, as
+/// some kinds of locks in the C library would. Returns whether there was one.
 pub(crate) unsafe fn lets_overwritten_go() -> bool {
     let mut any = false;
     for number in threads() {
@@ -160,17 +160,17 @@ pub(crate) unsafe fn lets_overwritten_go() -> bool {
     any
 }
 
-/// Whether an absolute time is valid.
+/// Returns whether an absolute time is valid.
 pub(crate) unsafe fn is_time(until: *const [i64; 2]) -> bool {
     Timespec(*until).has_fraction()
 }
 
-/// Whether timed operations know the clock.
+/// Returns whether timed operations support the clock.
 pub(crate) const fn is_clock(clock: i32) -> bool {
     Clock(clock).times_locks()
 }
 
-/// The running thread has ended: what happens to the locks that it holds.
+/// Handles the locks that the running thread, which has ended, still holds.
 pub(crate) unsafe fn abandon_locks(t: *mut Thread) {
     for i in (0..(*t).held.named().len()).rev() {
         let Some(Held { lock: at, code }) = (*t).held.get(i) else { continue };

@@ -37,30 +37,30 @@ unsafe fn object(at: usize) -> *mut Object {
     objects::get(Wait::Mutex, at)
 }
 
-/// Where the C library's structure has the type, and more by which mutexes differ.
+/// The offset of the type, and of other attributes, in the C library's structure.
 const KIND: usize = 16;
 
-/// Whether the structure has what no initialiser leaves there. The C library refuses it, and so do models.
+/// Returns whether the structure contains values that no initialiser leaves. The C library refuses it, and so do models.
 unsafe fn is_garbage(at: usize) -> bool {
     MutexKind::is_garbage(*((at + KIND) as *const u32))
 }
 
-/// What the program's initialiser left in the C library's structure.
+/// Returns the kind that the program's initialiser left in the C library's structure.
 unsafe fn kind_of(at: usize) -> MutexKind {
     MutexKind::from_word(*((at + KIND) as *const u32))
 }
 
-/// Whether other processes may have the mutex too, with a lock word that is understood here.
+/// Returns whether other processes may share the mutex, with a lock word that is understood here.
 pub(super) unsafe fn is_shared(at: usize) -> bool {
     kind_of(at).is_shared()
 }
 
-/// For mutexes that are not made through POSIX attributes.
+/// Sets the type of a mutex that is not created through POSIX attributes.
 pub(super) unsafe fn set_type(at: usize, kind: i32) {
     *((at + KIND) as *mut i32) = kind;
 }
 
-/// Whether every wrong use of the mutex has a defined error.
+/// Returns whether every misuse of the mutex has a defined error.
 pub(super) unsafe fn is_checked_at(at: usize) -> bool {
     kind_of(at).is_checked()
 }
@@ -105,8 +105,8 @@ pub(super) unsafe extern "C" fn destroy(at: usize, code: usize) -> i32 {
     0
 }
 
-/// Takes the mutex, which is free, lost, or already held by a recursive owner. Returns an error: of these, only a dead
-/// owner means that it was taken. It is busy only when another process was faster.
+/// Takes the mutex, which is free, lost, or already held by a recursive owner. Returns an error number: of these, only that of a
+/// dead owner means that it was taken. It is busy only if another process was faster.
 unsafe fn take(at: usize, form: LockForm) -> i32 {
     let o = object(at);
     let mutex = change(o);
@@ -143,28 +143,28 @@ const fn word(at: usize) -> *mut u32 {
     at as *mut u32
 }
 
-/// Returns true if the memory of a held lock is not what taking it left there.
+/// Returns whether the memory of a held lock is not what taking it left there.
 unsafe fn is_overwritten(at: usize) -> bool {
     let mutex = (*object(at)).state.mutex();
     mutex.has_own_word() && *word(at) != HELD_MUTEX || mutex.is_spin_lock() && *word(at) != HELD_SPIN_LOCK
 }
 
-/// Returns true if a thread holds the lock, although its memory says that it is free.
+/// Returns whether a thread holds the lock, although its memory says that it is free.
 pub(super) unsafe fn looks_free(at: usize) -> bool {
     let mutex = (*object(at)).state.mutex();
     !mutex.owner().is_none()
         && (mutex.has_own_word() && *word(at) == 0 || mutex.is_spin_lock() && *word(at) == FREE_SPIN_LOCK)
 }
 
-/// An initialiser may have overwritten a held lock: a local variable whose function was left, and called again, say.
-/// Then it is another lock.
+/// Checks whether an initialiser has overwritten a held lock: a local variable of a function that was left and called again, say.
+/// It is then a new lock.
 unsafe fn notice_new(at: usize) {
     if looks_free(at) {
         misuse::begins_again(Wait::Mutex, at);
     }
 }
 
-/// Takes the mutex and logs how that went.
+/// Takes the mutex and logs the result.
 unsafe fn take_and_log(at: usize, form: LockForm, logged: Kind, n: EventNumber) -> i32 {
     if form == LockForm::Mutex && misuse::used(at, logged) {
         log::event(logged, n, at, 0, 0);
@@ -193,8 +193,8 @@ pub(super) unsafe extern "C" fn lock(at: usize, code: usize) -> i32 {
     acquire(at, kind, None, Kind::Lock, code)
 }
 
-/// Most of the time no thread holds a mutex or waits for it, and it is known that the running thread continues: then
-/// it need not announce the operation first.
+/// Takes the mutex without announcing the operation first, if no thread holds it or waits for it, and the running thread
+/// certainly continues. This is the usual case.
 unsafe fn take_at_once(at: usize, kind: MutexKind, form: LockForm, code: usize) -> Option<i32> {
     let o = object(at);
     if !(*o).state.owner().is_none() || (*o).waiters != 0 {
@@ -261,7 +261,7 @@ unsafe fn attempt(at: usize, kind: MutexKind, form: LockForm, code: usize) -> i3
     }
     log::event(Kind::TryLock, n, at, 0, 0);
     misuse::looked_at(at);
-    // The C library's fast path for plain mutexes does not look at who holds them.
+    // The C library's fast path for plain mutexes does not check the owner.
     let has_owner = MutexKind::has_owner(*((at + KIND) as *const u32));
     let is_own = form == LockForm::Mutex && has_owner && (*object(at)).state.mutex().refuses_again(me(), kind);
     if is_own { EDEADLK } else { EBUSY }
@@ -292,8 +292,8 @@ pub(super) unsafe extern "C" fn unlock(at: usize, code: usize) -> i32 {
     0
 }
 
-/// Gives the mutex up to wait on a condition variable; returns how often it was held. A recursive mutex is given up
-/// only once, as in the C library: the thread that holds it twice keeps it.
+/// Releases the mutex to wait on a condition variable; returns how often it was held. A recursive mutex is released only once, as
+/// in the C library: a thread that holds it twice keeps it.
 pub(crate) unsafe fn give_up(at: usize) -> u32 {
     let o = object(at);
     match change(o).give_up() {
@@ -302,7 +302,7 @@ pub(crate) unsafe fn give_up(at: usize) -> u32 {
     }
 }
 
-/// Unlocks what the running thread does not hold: the C library does so too.
+/// Unlocks a mutex that the running thread does not hold, as the C library does.
 unsafe fn unlock_anyway(at: usize, n: EventNumber) -> i32 {
     let o = object(at);
     let owner = change(o).owner();
@@ -317,7 +317,7 @@ unsafe fn unlock_anyway(at: usize, n: EventNumber) -> i32 {
     0
 }
 
-/// Gives the mutex up altogether; returns how often it was held.
+/// Releases the mutex completely; returns how often it was held.
 unsafe fn drop_ownership(at: usize) -> u32 {
     let o = object(at);
     if is_overwritten(at) {
@@ -340,8 +340,8 @@ unsafe fn drop_ownership(at: usize) -> u32 {
     depth
 }
 
-/// Takes the mutex again after waiting on a condition variable, with the depth it had before. Returns an error as [`take`] does: the
-/// owner of a robust mutex may have ended during the wait.
+/// Takes the mutex again after waiting on a condition variable, with its previous depth. Returns an error number as [`take`]
+/// does: the owner of a robust mutex may have ended during the wait.
 pub(crate) unsafe fn take_again(at: usize, depth: u32) -> i32 {
     let error = loop {
         match take(at, LockForm::Mutex) {
@@ -357,12 +357,12 @@ pub(crate) unsafe fn take_again(at: usize, depth: u32) -> i32 {
     error
 }
 
-/// Whether the running thread holds it.
+/// Returns whether the running thread holds it.
 pub(crate) unsafe fn is_held(at: usize) -> bool {
     mine(object(at))
 }
 
-/// The running thread has ended and holds the mutex, since `code`: the next owner of a robust one is notified.
+/// Handles a mutex that the running thread, which has ended, has held since `code`: the next owner of a robust one is notified.
 pub(super) unsafe fn abandon(at: usize, code: usize) {
     let o = object(at);
     if !change(o).kind().is_robust() {
@@ -377,7 +377,7 @@ unsafe extern "C" fn make_consistent(at: usize, code: usize) -> i32 {
     if change(object(at)).make_consistent(me(), kind_of(at)) { 0 } else { EINVAL }
 }
 
-/// What the model writes into the word of a mutex that is held. The C library's value for one without waiters.
+/// The value of the lock word of a held mutex. The C library's value for one without waiters.
 const HELD_MUTEX: u32 = 1;
 /// The C library's value of a free spin lock.
 const FREE_SPIN_LOCK: u32 = 1;
@@ -389,8 +389,8 @@ unsafe extern "C" fn spin_init(at: usize, _shared: i32, _code: usize) -> i32 {
     0
 }
 
-/// A spin lock has no initialiser but the function. One that nothing has initialised is a lock that is held, with this C library,
-/// and anything with others.
+/// Checks that a spin lock was initialised; there is no initialiser but the function. With this C library an uninitialised one is
+/// a held lock, with others anything.
 unsafe fn expect_spin_lock(at: usize, code: usize) {
     if *word(at) != FREE_SPIN_LOCK && (*object(at)).state.owner().is_none() {
         point(code);

@@ -21,9 +21,9 @@ const ENTRIES: usize = 128;
 struct Named {
     /// The C library's structure.
     semaphore: [u64; 4],
-    /// Times that it was opened and not closed.
+    /// How many times it was opened and not closed.
     opened: u32,
-    /// The name refers to it.
+    /// Whether the name refers to it.
     linked: bool,
     len: u8,
     name: [u8; LONGEST_SEMAPHORE],
@@ -39,7 +39,7 @@ unsafe fn entries() -> impl Iterator<Item = *mut Named> {
     (0..count).map(|i| TABLE.get().add(i))
 }
 
-/// The name without leading slashes, as in the C library; an error if it is invalid.
+/// Returns the name without leading slashes, as in the C library; an error if it is invalid.
 unsafe fn name_of(name: *const c_char) -> Result<&'static [u8], i32> {
     match SemaphoreName::read(CStr::from_ptr(name).to_bytes()) {
         SemaphoreName::Valid(name) => Ok(name),
@@ -111,13 +111,13 @@ unsafe extern "C" fn unlink(name: *const c_char, code: usize) -> i32 {
             (*entry).linked = false;
             0
         }
-        // What cannot be a name is not there either.
+        // An invalid name does not exist either.
         Ok(None) | Err(EINVAL) => fail(ENOENT),
         Err(error) => fail(error),
     }
 }
 
-/// From here on another process has the same semaphores.
+/// Shares the semaphores with another process from here on.
 pub(super) unsafe fn share() {
     const READ_WRITE: usize = 3;
     const SHARED_FIXED_ANONYMOUS: usize = 0x31;

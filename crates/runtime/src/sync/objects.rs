@@ -11,11 +11,11 @@ use racehunter_machine::{ClockValue, Owner};
 #[repr(C)]
 pub(crate) struct Object {
     key: usize,
-    /// What the model of its primitive knows of it.
+    /// The state of its model.
     pub state: State,
-    /// Threads that have this object as pending.
+    /// Number of threads whose pending object this is.
     pub waiters: u32,
-    /// Who initialised it, when and where: only as long as that may matter.
+    /// The thread, time and place of its initialisation, as long as they may matter.
     pub origin: Origin,
     /// What the last release carries.
     pub clock: SyncClock,
@@ -27,7 +27,7 @@ pub(crate) struct Object {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Origin {
-    /// The thread; none if it is not known, as with static initialisers.
+    /// The thread; none if unknown, as with static initialisers.
     pub thread: Owner,
     /// Entry of the thread in its own clock.
     pub clock: ClockValue,
@@ -40,7 +40,7 @@ impl Origin {
         Self { thread: Owner::NONE, clock: ClockValue(0), code: CodeAddress::UNKNOWN, index: EventNumber::START };
 }
 
-/// Different things at the same address are different objects.
+/// Objects of different kinds at the same address are different objects.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Synchronisation = 0,
@@ -54,10 +54,10 @@ static TABLE: Global<*mut *mut Object> = Global::new(core::ptr::null_mut());
 static CAPACITY: Global<usize> = Global::new(0);
 #[unsafe(link_section = ".data.racehunter")]
 static USED: Global<usize> = Global::new(0);
-/// The object that was found last: an operation asks for it several times.
+/// The object found last: an operation looks it up several times.
 #[unsafe(link_section = ".data.racehunter")]
 static LAST: Global<*mut Object> = Global::new(core::ptr::null_mut());
-/// How many objects were made on pages with this hash: most memory that is freed has none, and need not be searched.
+/// How many objects were created on pages with this hash: most freed memory has none, and need not be searched.
 static PAGES: Global<[u8; PAGE_MARKS]> = Global::new([0; PAGE_MARKS]);
 const PAGE_MARKS: usize = 512;
 /// Whether there are small atomics, at addresses that are not a multiple of 4.
@@ -120,7 +120,7 @@ fn class_of(wait: Wait) -> Class {
     if wait == Wait::Join { Class::Thread } else { Class::Synchronisation }
 }
 
-/// The object of this kind at the address; made when it is new.
+/// Returns the object of this kind at the address; created if it is new.
 pub(crate) unsafe fn get(wait: Wait, address: usize) -> *mut Object {
     find(class_of(wait), address)
 }
@@ -130,7 +130,7 @@ pub(crate) unsafe fn known(wait: Wait, address: usize) -> *mut Object {
     existing(class_of(wait), address)
 }
 
-/// The clock of the atomic variable at the address.
+/// Returns the clock of the atomic variable at the address.
 pub(crate) unsafe fn atomic(address: usize) -> *mut Object {
     find(Class::Atomic, address)
 }
@@ -140,7 +140,7 @@ pub(crate) unsafe fn existing_atomic(address: usize) -> *mut Object {
     existing(Class::Atomic, address)
 }
 
-/// An object begins or ends: nothing of what was before at this address counts.
+/// Forgets an object that begins or ends: earlier state at this address does not count.
 pub(crate) unsafe fn forget(address: usize) {
     for class in [Class::Synchronisation, Class::Atomic] {
         let object = existing(class, address);
@@ -153,7 +153,7 @@ pub(crate) unsafe fn forget(address: usize) {
     }
 }
 
-/// Memory was freed: forgets the objects in it.
+/// Forgets the objects in freed memory.
 pub(crate) unsafe fn forget_range(start: usize, len: usize) {
     if USED.get() == 0 {
         return;
@@ -201,7 +201,7 @@ pub(crate) unsafe fn has_waiters(wait: Wait, address: usize) -> bool {
     !object.is_null() && (*object).waiters > 0
 }
 
-/// Forgets everything, for the next iteration of an in-process loop. The memory itself goes with the arena.
+/// Forgets everything, for the next iteration of an in-process loop. The arena reclaims the memory itself.
 pub(crate) unsafe fn reset() {
     TABLE.set(core::ptr::null_mut());
     LAST.set(core::ptr::null_mut());

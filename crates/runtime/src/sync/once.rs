@@ -15,16 +15,16 @@ interpose! {
     __cxa_guard_abort => guard_abort, "rsi";
 }
 
-/// No thread is in the middle of it.
+/// Returns whether no thread is in the middle of it.
 pub(crate) unsafe fn available(at: usize) -> bool {
     (*objects::get(Wait::Once, at)).state.once().runner.is_none()
 }
 
-/// True if the caller must run the initialisation. `quiet`: finding it done is not an event.
+/// Returns whether the caller must run the initialisation. `quiet`: finding it done is not an event.
 unsafe fn begin(at: usize, code: usize, quiet: bool, done: impl Fn() -> bool) -> bool {
     let n = acquire_point(code, Wait::Once, at, None);
     let o = objects::get(Wait::Once, at);
-    // An attempt that failed by an exception has ended too: what it did comes before the next one.
+    // An attempt that failed by an exception has ended too: its effects come before the next one.
     clock::acquire(&(*o).clock);
     if done() {
         if quiet {
@@ -43,8 +43,7 @@ unsafe fn begin(at: usize, code: usize, quiet: bool, done: impl Fn() -> bool) ->
     true
 }
 
-/// The initialisation has ended; `mark` leaves the sign that it is done. Nothing can happen between the sign and what
-/// comes with it.
+/// Ends the initialisation; `mark` sets the flag that it is done. Nothing can happen between the flag and its effects.
 unsafe fn end(at: usize, code: usize, mark: impl FnOnce()) {
     let n = point(code);
     mark();
@@ -55,7 +54,7 @@ unsafe fn end(at: usize, code: usize, mark: impl FnOnce()) {
     refresh(Wait::Once, at);
 }
 
-/// What the C library leaves in a `pthread_once_t` that is done.
+/// The C library's value of a `pthread_once_t` that is done.
 const ONCE_DONE: i32 = 2;
 
 #[unsafe(no_mangle)]
@@ -74,14 +73,14 @@ unsafe extern "C" fn rh_once_end(at: *mut i32, code: usize, done: i32) {
 
 unsafe extern "C" fn guard_acquire(at: *mut u8, code: usize) -> i32 {
     // A thread that comes when it is done does not call this at all, and in an uninstrumented library nothing shows
-    // that it has checked. Threads that have waited must therefore not count for more than those that come late.
+    // that it has checked. Threads that waited must therefore not count for more than those that come late.
     i32::from(begin(at as usize, code, true, || *at != 0))
 }
 
 unsafe extern "C" fn guard_release(at: *mut u8, code: usize) {
     end(at as usize, code, || {
         *at = 1;
-        // Later callers find the flag by an inlined atomic load, which knows the clock of atomics.
+        // Later callers read the flag by an inlined atomic load, which uses the clock of atomics.
         clock::release(&mut (*objects::atomic(at as usize)).clock);
     });
 }

@@ -1,4 +1,4 @@
-//! The C library's own functions, where a model stands on them.
+//! The C library's own functions, on which models build.
 
 use crate::{Global, sys};
 use core::ffi::{CStr, c_char};
@@ -7,7 +7,7 @@ unsafe extern "C" {
     fn dlsym(handle: *mut u8, name: *const c_char) -> *mut u8;
 }
 
-/// The next definition after the runtime's.
+/// Returns the next definition after the runtime's.
 pub(crate) unsafe fn next(name: &CStr) -> usize {
     const RTLD_NEXT: *mut u8 = usize::MAX as *mut u8;
     let found = dlsym(RTLD_NEXT, name.as_ptr()) as usize;
@@ -18,7 +18,7 @@ pub(crate) unsafe fn next(name: &CStr) -> usize {
     found
 }
 
-/// The same for a name that assembly gives.
+/// The same for a name from assembly.
 pub(crate) unsafe fn next_by_pointer(name: *const c_char) -> usize {
     next(CStr::from_ptr(name))
 }

@@ -1,5 +1,5 @@
 //! Reader-writer locks. Readers and writers have equal chances: the thread that is chosen while the lock is free gets
-//! it. Only a lock that was made to prefer writers keeps readers out while a writer waits.
+//! it. Only a lock that prefers writers keeps readers out while a writer waits.
 
 use super::objects::{self, Object};
 use super::{EBUSY, EDEADLK, EINVAL, EPERM, ETIMEDOUT, interpose, is_clock, is_time, misuse, shared};
@@ -28,7 +28,7 @@ unsafe fn object(at: usize) -> *mut Object {
     objects::get(Wait::ReadLock, at)
 }
 
-/// Where the C library's structure says whom the lock prefers. The other kinds all let readers in.
+/// The offset of the preference in the C library's structure. The other kinds all let readers in.
 const FLAGS: usize = 48;
 const PREFER_WRITERS: u32 = 2;
 
@@ -43,7 +43,7 @@ pub(crate) unsafe fn available(at: usize, mode: Mode) -> bool {
 unsafe extern "C" fn init(at: usize, attributes: *const u32, code: usize) -> i32 {
     misuse::begins_again(Wait::ReadLock, at);
     misuse::begins(at, code);
-    // What a static initialiser would leave; nothing else reads it but code that copies or prints it.
+    // The contents that a static initialiser would leave; only code that copies or prints them reads them.
     const SIZE: usize = 56;
     core::ptr::write_bytes(at as *mut u8, 0, SIZE);
     if !attributes.is_null() {
@@ -71,12 +71,12 @@ const fn word(at: usize) -> *mut u32 {
 
 const HELD: u32 = 1;
 
-/// Returns true if a thread holds the lock, although its memory says that it is free.
+/// Returns whether a thread holds the lock, although its memory says that it is free.
 pub(super) unsafe fn looks_free(at: usize) -> bool {
     !(*object(at)).state.rwlock().is_available(Mode::Write, false) && *word(at) == 0
 }
 
-/// An initialiser may have overwritten a held lock. Then it is another one.
+/// Checks whether an initialiser has overwritten a held lock. It is then a new one.
 unsafe fn notice_new(at: usize) {
     if looks_free(at) {
         misuse::begins_again(Wait::ReadLock, at);
@@ -119,7 +119,7 @@ unsafe fn acquire(at: usize, mode: Mode, deadline: Option<Deadline>, kind: Kind,
     }
     let wait = if mode == Mode::Write { Wait::WriteLock } else { Wait::ReadLock };
     if mode == Mode::Write && prefers_writers(at) {
-        // That it waits keeps readers out, and so is something that it does.
+        // Its wait keeps readers out, and so is an effect.
         let n = point(code);
         if available(at, mode) {
             take_and_log(at, mode, kind, n);

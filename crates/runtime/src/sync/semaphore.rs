@@ -1,4 +1,4 @@
-//! Semaphores. Their value is in the program's memory, as the C library has it: other processes may have it too.
+//! Semaphores. Their value is in the program's memory, in the C library's format: other processes may share it.
 
 use super::objects::{self, Object};
 use super::{
@@ -38,7 +38,7 @@ pub(crate) unsafe fn available(at: usize) -> bool {
     value(at) > 0
 }
 
-/// Where the C library has the number of threads that wait in other processes, and whether there may be any.
+/// The offsets of the number of waiting threads in other processes, and of whether there may be any.
 const WAITING: usize = 4;
 const SHARED: usize = 8;
 const IS_SHARED: u32 = 128;
@@ -150,7 +150,7 @@ unsafe extern "C" fn post(at: usize, code: usize) -> i32 {
     0
 }
 
-/// Like a failing attempt: what it finds depends on which threads came before.
+/// Like a failing attempt: its result depends on which threads came before.
 unsafe extern "C" fn get_value(at: usize, into: *mut i32, code: usize) -> i32 {
     let n = point(code);
     log::event(Kind::SemTryWait, n, at, 0, detail::SEMAPHORE_INSPECTED);

@@ -1,9 +1,9 @@
-//! Objects in memory that other processes have too.
+//! Objects in memory shared with other processes.
 //!
-//! What other processes must see of a process-shared mutex or semaphore is in its memory, in the C library's format;
-//! models change that together with their own state. Other processes cannot be waited for as long as a thread of this
-//! one can run. When none can, the memory is polled in real time. A wait on a process-shared condition variable may
-//! then end without a signal, as it always may.
+//! The state of a process-shared mutex or semaphore that other processes must see is in its memory, in the C library's
+//! format; models change it together with their own state. Other processes cannot be waited for as long as a thread of
+//! this one can run. When none can, the memory is polled in real time. A wait on a process-shared condition variable
+//! may then end without a signal, as it always may.
 
 use super::{available, condition, mutex, semaphore};
 use crate::schedule::wake;
@@ -12,11 +12,11 @@ use crate::{Global, log, mappings, sys};
 use core::sync::atomic::{AtomicU32, Ordering};
 use racehunter_abi::{Escape, TRACES_OF_PROCESSES, Wait};
 
-/// The process that forked first, 0 when none did.
+/// The process that forked first, 0 if none did.
 #[unsafe(link_section = ".data.racehunter")]
 static FIRST: Global<usize> = Global::new(0);
 
-/// The process is about to fork.
+/// Prepares for a fork.
 pub(crate) unsafe fn before_fork() {
     super::named::share();
     if FIRST.get() == 0 {
@@ -24,8 +24,8 @@ pub(crate) unsafe fn before_fork() {
     }
 }
 
-/// An object is used whose state is not shared with other processes. If they may use it too, the results are not
-/// reliable.
+/// Notes the use of an object whose state is not shared with other processes. If they may use it too, the results are
+/// not reliable.
 pub(super) unsafe fn is_apart(at: usize) {
     static IS_TOLD: Global<bool> = Global::new(false);
     if FIRST.get() != 0 && !IS_TOLD.get() && mappings::is_shared_memory(at) {
@@ -34,7 +34,7 @@ pub(super) unsafe fn is_apart(at: usize) {
     }
 }
 
-/// Whether there are other processes that could do something.
+/// Returns whether there are other processes that could change something.
 unsafe fn has_others() -> bool {
     const EXITED_NO_HANG_NO_WAIT: usize = 4 | 1 | 0x0100_0000;
     const NO_CHILD: isize = -10;
@@ -48,7 +48,7 @@ unsafe fn has_others() -> bool {
         || sys::call6(sys::WAITID, 0, 0, into, EXITED_NO_HANG_NO_WAIT, 0, 0) != NO_CHILD
 }
 
-/// Whether the thread waits for something that another process can do.
+/// Returns whether the thread waits for something that another process can do.
 unsafe fn waits_for_others(t: *const Thread) -> bool {
     let at = (*t).object;
     matches!((*t).state, State::Blocked | State::Suspended)
@@ -60,7 +60,7 @@ unsafe fn waits_for_others(t: *const Thread) -> bool {
         }
 }
 
-/// The C library has this in a bit of the structure.
+/// The C library keeps this in a bit of the structure.
 unsafe fn condition_is_shared(at: usize) -> bool {
     const REFERENCES: usize = 36;
     *((at + REFERENCES) as *const u32) & 1 != 0
@@ -72,7 +72,7 @@ unsafe fn pause() {
     sys::call(NANOSLEEP, moment.as_ptr() as usize, 0, 0, 0);
 }
 
-/// A thread that waits for other processes continues if it can. A waiter on a condition variable always can.
+/// Lets a thread that waits for other processes continue if it can. A waiter on a condition variable always can.
 unsafe fn look(t: *mut Thread) -> bool {
     if !waits_for_others(t) {
         return false;
@@ -87,8 +87,8 @@ unsafe fn look(t: *mut Thread) -> bool {
     true
 }
 
-/// No thread of this process can continue: waits for other processes. False if there are none to wait for, or if it
-/// took too long and there is a time-out instead.
+/// Waits for other processes, because no thread of this process can continue. Returns false if there are none to wait
+/// for, or if it took too long and there is a time-out instead.
 pub(crate) unsafe fn await_others() -> bool {
     const TRIES_BEFORE_TIME_OUT: u32 = 100;
     if FIRST.get() == 0 {
@@ -107,7 +107,7 @@ pub(crate) unsafe fn await_others() -> bool {
     false
 }
 
-/// Threads for which other processes have done something continue. Returns one of them, if there are any.
+/// Lets threads continue for which other processes have done something. Returns one of them, if there are any.
 pub(crate) unsafe fn arrived() -> Option<*mut Thread> {
     if FIRST.get() == 0 {
         return None;
@@ -115,7 +115,7 @@ pub(crate) unsafe fn arrived() -> Option<*mut Thread> {
     every_thread().fold(None, |found, t| if look(t) { Some(t) } else { found })
 }
 
-/// The plan wants a thread to continue that waits for other processes: waits until it can.
+/// Called when the plan continues a thread that waits for other processes: waits until it can.
 pub(crate) unsafe fn bring(t: *mut Thread) -> bool {
     while FIRST.get() != 0 && waits_for_others(t) && has_others() {
         if look(t) {
@@ -137,12 +137,12 @@ pub(crate) unsafe fn wake_others(word: &AtomicU32) {
     sys::call(sys::FUTEX, word.as_ptr() as usize, WAKE, 1, 0);
 }
 
-/// Takes the lock word of a mutex that is free. False when another process was faster.
+/// Takes the lock word of a free mutex. Returns false if another process was faster.
 pub(crate) unsafe fn take_word(at: usize) -> bool {
     word(at).compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
 }
 
-/// Gives the lock word of a mutex back.
+/// Releases the lock word of a mutex.
 pub(crate) unsafe fn give_word(at: usize) {
     const LOCKED_AND_WAITED_FOR: u32 = 2;
     if word(at).swap(0, Ordering::Release) == LOCKED_AND_WAITED_FOR {

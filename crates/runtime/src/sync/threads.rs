@@ -44,10 +44,10 @@ unsafe extern "C" {
     fn pthread_attr_getstack(attributes: *const u8, address: *mut usize, size: *mut usize) -> i32;
 }
 
-/// Bytes of a stack, unless the program says otherwise.
+/// Default stack size in bytes.
 const DEFAULT_STACK: usize = 8 << 20;
 
-/// Whether the attributes ask for a stack that a thread made ahead of time does not have.
+/// Returns whether the attributes ask for a stack that a thread created ahead of time does not have.
 unsafe fn special(attributes: *const u8) -> bool {
     let mut size = 0;
     pthread_attr_getstacksize(attributes, &mut size);
@@ -57,7 +57,7 @@ unsafe fn special(attributes: *const u8) -> bool {
 /// Bytes of `pthread_attr_t`.
 const ATTRIBUTES: usize = 56;
 
-/// Whether the attributes ask for a stack that is smaller than those of other threads.
+/// Returns whether the attributes ask for a stack that is smaller than those of other threads.
 unsafe fn is_small(attributes: *const u8) -> bool {
     stack_size(attributes).is_some_and(|size| size < DEFAULT_STACK)
 }
@@ -67,7 +67,7 @@ unsafe fn stack_size(attributes: *const u8) -> Option<usize> {
     (pthread_attr_getstacksize(attributes, &mut size) == 0).then_some(size)
 }
 
-/// The signals that the attributes want to be blocked in the thread.
+/// Returns the signal mask in the attributes.
 unsafe fn mask_of(attributes: *const u8) -> Option<u64> {
     // `sigset_t` has room for more signals than there are.
     let mut mask = [0_u64; 16];
@@ -75,7 +75,7 @@ unsafe fn mask_of(attributes: *const u8) -> Option<u64> {
     is_set.then_some(mask[0])
 }
 
-/// Whether the program has a stack ready for the thread.
+/// Returns whether the program provides a stack for the thread.
 unsafe fn has_stack(attributes: *const u8) -> bool {
     let (mut address, mut size) = (0, 0);
     pthread_attr_getstack(attributes, &mut address, &mut size);
@@ -83,7 +83,7 @@ unsafe fn has_stack(attributes: *const u8) -> bool {
     address.wrapping_add(size) != 0
 }
 
-/// Makes a thread that is not ready yet. An error is that of `pthread_create`.
+/// Creates a thread that is not ready yet. An error is that of `pthread_create`.
 pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) -> Result<*mut Thread, i32> {
     let number = ThreadId(COUNT.get());
     if number.0 >= max_threads() {
@@ -93,7 +93,7 @@ pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) 
     constructors::before_main();
     keys::init();
     let ordinary = attributes.is_null() || !special(attributes);
-    // Instrumented code needs more room than the program knows of, and threads that are made ahead of time have it.
+    // Instrumented code needs more room than the program knows of, and threads created ahead of time have it.
     let mut larger = [0_u8; 64];
     let mut wanted = None;
     let attributes = if ordinary && !attributes.is_null() && is_small(attributes) {
@@ -202,7 +202,7 @@ unsafe fn log_stack(t: *const Thread) {
     }
 }
 
-/// A thread is joined or detached for which that must not be done, or that does not exist.
+/// Handles a join or detach of a thread that does not allow it, or does not exist.
 unsafe fn not_joinable(handle: usize, kind: Kind, code: usize) -> i32 {
     let Some(t) = any_by_handle(handle) else { return ESRCH };
     let number = (*t).number.index();
@@ -318,7 +318,7 @@ pub(crate) unsafe extern "C" fn yield_now(code: usize) -> i32 {
     0
 }
 
-/// Everything of a thread has ended, destructors included. Does not return.
+/// Ends a thread, after its destructors. Does not return.
 pub(crate) unsafe fn end(t: *mut Thread) {
     if (*t).number != ThreadId::MAIN {
         escapes::look_at(t);
@@ -338,8 +338,8 @@ pub(crate) unsafe fn end(t: *mut Thread) {
     send::thread_ends(t);
     refresh(Wait::Join, (*t).number.index());
     if LIVE.get() == INTERNAL.get() {
-        // The last thread of a process whose main thread has left by `pthread_exit`: what `exit` calls comes after
-        // all others.
+        // The last thread of a process whose main thread has left by `pthread_exit`: what `exit` calls comes after all
+        // others.
         every_thread().filter(|&other| other != t).for_each(|other| clock::join_thread(other));
         (*t).state = State::Ready;
         outcome::end_program(0, 0);

@@ -1,6 +1,6 @@
-//! Timers that are read from a file descriptor. Underneath is a timer of the kernel that is never set: the runtime counts its
-//! expirations, and reading, polling, copying and closing are the kernel's. Where the kernel does not let a process do that, it is a
-//! counter of events.
+//! Timers that are read from a file descriptor. Underneath is a kernel timer that is never set: the runtime counts its
+//! expirations, and reading, polling, copying and closing go to the kernel. If the kernel does not let a process do that, an
+//! event counter is used instead.
 
 use super::{Notice, OF_PROCESS, USED, apply, delete, existing, make, setting_of, timer};
 use crate::io::{self, channels};
@@ -16,7 +16,7 @@ interpose! {
     timerfd_gettime => get_time, "rdx";
 }
 
-/// The timer that a descriptor leads to. Copies of a descriptor lead to the same one.
+/// Returns the timer behind a descriptor. Copies of a descriptor refer to the same one.
 unsafe fn find(fd: i32) -> Option<usize> {
     let known = channels::of(fd).filter(|d| d.kind == FileKind::Event)?.channel;
     (0..USED.get()).find(|&index| {
@@ -24,7 +24,7 @@ unsafe fn find(fd: i32) -> Option<usize> {
     })
 }
 
-/// The descriptor is closed, or leads somewhere else from now on. A timer without a descriptor is gone.
+/// Forgets a descriptor that is closed, or refers to something else from now on. A timer without a descriptor is deleted.
 pub(crate) unsafe fn forget(fd: i32, code: usize) {
     if let Some(index) = find(fd)
         && let Notice::File { channel } = (*timer(index)).notice
@@ -37,7 +37,7 @@ pub(crate) unsafe fn forget(fd: i32, code: usize) {
 unsafe extern "C" fn create(clock: i32, flags: i32, code: usize) -> i32 {
     const TIMERFD: usize = 283;
     const EVENTFD: usize = 290;
-    // Those of processor time have no timers here.
+    // Clocks of processor time have no timers here.
     const CLOCKS: [i32; 5] = [0, 1, 7, 8, 9];
     if !CLOCKS.contains(&clock) {
         return fail(EINVAL);
@@ -45,7 +45,7 @@ unsafe extern "C" fn create(clock: i32, flags: i32, code: usize) -> i32 {
     const ENOTTY: isize = -25;
     const MONOTONIC: usize = 1;
     let mut fd = sys::call(TIMERFD, MONOTONIC, flags as usize, 0, 0);
-    // No timer has expired zero times, so the kernel refuses; if it does not know the question it refuses otherwise.
+    // No timer has expired zero times, so the kernel refuses; if it does not support the request, the error differs.
     if fd >= 0 && set_ticks(fd as i32, 0) == ENOTTY {
         sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
         fd = sys::call(EVENTFD, 0, flags as usize, 0, 0);
@@ -91,7 +91,7 @@ unsafe extern "C" fn get_time(fd: i32, current: *mut [[i64; 2]; 2], _code: usize
     0
 }
 
-/// There is no timer behind the descriptor, or no such descriptor.
+/// Returns the error for a descriptor without a timer, or for no such descriptor.
 unsafe fn refuse(fd: i32) -> i32 {
     const EBADF: i32 = 9;
     const GET_FLAGS: usize = 1;
@@ -106,7 +106,7 @@ unsafe fn is_readable(fd: i32) -> bool {
     sys::call(POLL, &raw mut entry as usize, 1, 0, 0) == 1
 }
 
-/// Expirations so far do not count for a new setting.
+/// Drops earlier expirations, which do not count for a new setting.
 unsafe fn drain(fd: i32) {
     if is_readable(fd) {
         let mut count = 0_u64;
@@ -114,14 +114,14 @@ unsafe fn drain(fd: i32) {
     }
 }
 
-/// Lets a timer of the kernel have expired this number of times. Returns what the kernel returns.
+/// Makes a kernel timer have expired this number of times. Returns the kernel's result.
 unsafe fn set_ticks(fd: i32, ticks: u64) -> isize {
     const IOCTL: usize = 16;
     const SET_TICKS: usize = 0x4008_5400;
     sys::call(IOCTL, fd as usize, SET_TICKS, &raw const ticks as usize, 0)
 }
 
-/// Adds expirations to those that the program has not read. False when the program has closed the file.
+/// Adds expirations to those that the program has not read. Returns false if the program has closed the file.
 pub(super) unsafe fn count(index: usize, expirations: u64) -> bool {
     let Notice::File { channel } = (*timer(index)).notice else { return false };
     let Some(fd) = channels::descriptors(channel).find(|&fd| is_timer(fd)) else { return false };
@@ -134,7 +134,7 @@ pub(super) unsafe fn count(index: usize, expirations: u64) -> bool {
     counted
 }
 
-/// Whether the descriptor still refers to a timer, or to what stands for one.
+/// Returns whether the descriptor still refers to a timer, or to its substitute.
 unsafe fn is_timer(fd: i32) -> bool {
     const READLINK: usize = 89;
     const NAMES: [&[u8]; 2] = [b"anon_inode:[timerfd]", b"anon_inode:[eventfd]"];

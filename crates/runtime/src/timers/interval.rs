@@ -22,7 +22,7 @@ unsafe fn ensure() {
     }
 }
 
-/// Sets it, or stops it; returns the nanoseconds that were left.
+/// Sets it, or stops it. Returns the nanoseconds that were left.
 unsafe fn replace(first: u64, interval: u64, code: usize) -> u64 {
     ensure();
     touch(true, code);
@@ -45,7 +45,7 @@ unsafe extern "C" fn set_short_alarm(microseconds: u32, interval: u32, code: usi
 
 const REAL: i32 = 0;
 
-/// The timers that count processor time are the kernel's.
+/// Timers of processor time go to the kernel.
 unsafe fn pass(number: usize, which: i32, a: usize, b: usize, code: usize) -> i32 {
     log::escape(Escape::Unmodelled, code, number, 0);
     let result = sys::call(number, which as usize, a, b, 0);

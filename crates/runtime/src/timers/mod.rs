@@ -50,15 +50,15 @@ struct Timer {
     thread: Owner,
     /// When it expires.
     state: machine::Timer,
-    /// The clock by which absolute times are meant.
+    /// The clock of absolute times.
     time_clock: Clock,
-    /// Expiries that the last notification covers, beyond the first.
+    /// Number of expirations that the last notification covers, beyond the first.
     missed: u32,
-    /// Expiries that were over when it was set.
+    /// Number of expirations before it was set.
     owed: u64,
-    /// Expiries in its file that the program may not have read yet.
+    /// Number of expirations in its file that the program may not have read yet.
     unread: u64,
-    /// What those who have set it knew.
+    /// The clock of the threads that have set it.
     clock: SyncClock,
 }
 
@@ -66,7 +66,7 @@ const MOST: usize = 1024;
 
 static TIMERS: Global<[core::mem::MaybeUninit<Timer>; MOST]> =
     Global::new([const { core::mem::MaybeUninit::zeroed() }; MOST]);
-/// Timers that were ever used: the rest of the table is zero.
+/// Number of timers ever used: the rest of the table is zero.
 static USED: Global<usize> = Global::new(0);
 
 /// The timer of the process comes first.
@@ -76,13 +76,13 @@ unsafe fn timer(index: usize) -> *mut Timer {
     (TIMERS.ptr() as *mut Timer).add(index)
 }
 
-/// The timer with this number, if the program has made one.
+/// Returns the timer with this number, if the program has created one.
 unsafe fn existing(index: usize) -> Option<*mut Timer> {
     (index < USED.get() && (*timer(index)).in_use).then(|| timer(index))
 }
 
-/// Threads share the timers: what a call finds depends on what others did before. A thread that is alone with its timers is
-/// not interrupted for that.
+/// Threads share the timers: the result of a call depends on what others did before. A thread that is alone with its timers
+/// is not interrupted for that.
 unsafe fn touch(changes: bool, code: usize) {
     const TIMERS: u64 = 0x71b_3e75;
     if LIVE.get() <= INTERNAL.get() + 1 {
@@ -93,7 +93,7 @@ unsafe fn touch(changes: bool, code: usize) {
     cells::touch_apart(touched, code);
 }
 
-/// A new timer.
+/// Creates a timer.
 unsafe fn make(first: usize, notice: Notice) -> usize {
     let Some(index) = (first..MOST).find(|&index| !(*timer(index)).in_use) else {
         outcome::finish(OUTCOME_TOO_MANY_OBJECTS)
@@ -109,7 +109,7 @@ unsafe fn make(first: usize, notice: Notice) -> usize {
     index
 }
 
-/// Whether a timer is set that can expire.
+/// Returns whether a timer is set that can expire.
 pub(crate) unsafe fn is_any_set() -> bool {
     (0..USED.get()).any(|index| {
         let it = timer(index);
@@ -117,7 +117,7 @@ pub(crate) unsafe fn is_any_set() -> bool {
     })
 }
 
-/// Its thread, which is made when the timer is first set.
+/// Returns its thread, which is created when the timer is first set.
 unsafe fn thread_of(index: usize, code: usize) -> *mut Thread {
     let it = timer(index);
     if let Some(own) = (*it).thread.thread()
@@ -161,18 +161,18 @@ unsafe fn set(index: usize, deadline: Deadline, interval: u64, code: usize) {
     }
 }
 
-/// Nanoseconds until it expires, 0 when it is not set.
+/// Returns the number of nanoseconds until it expires, 0 if it is not set.
 unsafe fn left(index: usize) -> u64 {
     (*timer(index)).state.left(&time::state())
 }
 
-/// The program has deleted the timer. Its thread waits for another one.
+/// Deletes the timer. Its thread waits for another one.
 unsafe fn delete(index: usize, code: usize) {
     set(index, Deadline::NEVER, 0, code);
     (*timer(index)).in_use = false;
 }
 
-/// What the thread of a timer does, from its first expiration on.
+/// The body of a timer's thread, from its first expiration on.
 unsafe extern "C" fn run(index: usize) -> usize {
     let it = timer(index);
     (*current()).pending = Wait::Nothing;
@@ -183,7 +183,7 @@ unsafe extern "C" fn run(index: usize) -> usize {
     }
 }
 
-/// Whether a thread of the program waits for a later time.
+/// Returns whether a thread of the program waits for a later time.
 unsafe fn anybody_sleeps_beyond(due: Deadline) -> bool {
     every_thread().any(|t| {
         let waits_for_time =
@@ -198,8 +198,8 @@ unsafe fn expire(index: usize) {
     let missed = (*it).state.expire(&time::state()) + core::mem::take(&mut (*it).owed);
     clock::acquire(&(*it).clock);
     match (*it).notice {
-        // It guards against a program that hangs: it never expires. Threads that wait for ever are then a deadlock,
-        // which is more informative than the end of the program. But if a thread sleeps for longer, the program ends.
+        // A timer that guards against a hanging program never expires. Threads that wait for ever are then a deadlock, which
+        // is more informative than the end of the program. But if a thread sleeps for longer, the program ends.
         Notice::Signal { signal, to, .. } if send::would_end(signal, to) && !anybody_sleeps_beyond(due) => {
             (*it).state.deadline = Deadline::NEVER;
             note_expiration(it);
@@ -238,13 +238,13 @@ unsafe fn note_expiration(it: *const Timer) {
     log::event(Kind::Timer, n, (*it).thread.thread().map_or(0, ThreadId::index), 0, detail::TIMER_EXPIRED);
 }
 
-/// Forgets all timers: between the iterations of an in-process loop, and in a new process.
+/// Forgets all timers, between iterations of an in-process loop, and in a new process.
 pub(crate) unsafe fn reset() {
     core::ptr::write_bytes(timer(0), 0, USED.get());
     USED.set(0);
 }
 
-/// What the program has set a timer to.
+/// Returns the current setting of a timer.
 unsafe fn setting_of(index: usize) -> TimerSetting {
     TimerSetting::of(&(*timer(index)).state, &time::state())
 }

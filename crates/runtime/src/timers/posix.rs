@@ -38,7 +38,7 @@ unsafe extern "C" fn create(clock: i32, event: *const Event, id: *mut usize, cod
         return fail(EINVAL);
     }
     if clock == PROCESS_CPU || clock == THREAD_CPU || clock < 0 {
-        // Processor time has no virtual form: the timer counts the only time that there is.
+        // Processor time has no virtual form, so the timer counts virtual time.
         log::escape(Escape::Unmodelled, code, TIMER_CREATE, clock as u64);
     }
     let index = make(OF_PROCESS + 1, Notice::Nothing);

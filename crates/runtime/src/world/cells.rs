@@ -8,63 +8,62 @@ use crate::{Global, free, io, log, rust, schedule, signals, time};
 use racehunter_abi::{Kind, Touched};
 use racehunter_machine::BitSet;
 
-/// Number of cells. States that share a cell by accident count as the same state, which costs schedules and hides
-/// none.
+/// Number of cells. States that share a cell by accident count as the same state, which costs schedules and hides none.
 const CELLS: usize = 2048;
 static VERSIONS: Global<[u64; CELLS]> = Global::new([0; CELLS]);
 /// Cells whose state was changed in this execution.
 static CHANGED: Global<BitSet<{ CELLS / 64 }>> = Global::new(BitSet::EMPTY);
 
-/// When its state was changed last, as the realtime clock would show it.
+/// When each state was last changed, by the realtime clock.
 static CHANGED_AT: Global<[u64; CELLS]> = Global::new([0; CELLS]);
 
-/// Cells of files whose times are not all those of the last change.
+/// Cells of files whose times do not all result from the last change.
 static HAS_TIMES: Global<BitSet<{ CELLS / 64 }>> = Global::new(BitSet::EMPTY);
 
 /// Cells whose state is mapped as memory.
 static MAPPED: Global<BitSet<{ CELLS / 64 }>> = Global::new(BitSet::EMPTY);
 
-/// The tree of directories, and what the kernel keeps for the process: working directory, mask of modes, limits.
+/// The tree of directories, and kernel state of the process: working directory, file mode mask, limits.
 pub(crate) const TREE: u16 = 1;
-/// What else the kernel and the C library keep for the process: actions of signals, what is mapped and how, keys.
+/// Other state of the kernel and the C library for the process: signal actions, mappings and their protection, keys.
 pub(crate) const SETTINGS: u16 = 2;
-/// What was printed.
+/// The output.
 pub(crate) const OUTPUT: u16 = 3;
-/// Cells before this one cover too many things: that one thread comes after another there orders nothing else.
+/// Cells before this one cover too many things: the order of two threads there orders nothing else.
 const FIRST: u64 = 4;
 
-/// The cell of whatever has this hash.
+/// Returns the cell for a hash.
 pub(crate) const fn of(hash: u64) -> u16 {
     let mixed = hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
     (FIRST + mixed % (CELLS as u64 - FIRST)) as u16
 }
 
-/// Whether the state was changed in this execution.
+/// Returns whether the state was changed in this execution.
 pub(crate) unsafe fn is_changed(cell: u16) -> bool {
     (*CHANGED.ptr()).contains(cell.into())
 }
 
-/// When the state was changed last in this execution, if it was.
+/// Returns when the state was last changed in this execution, if it was.
 pub(crate) unsafe fn changed_at(cell: u16) -> Option<u64> {
     is_changed(cell).then(|| (*CHANGED_AT.ptr())[cell as usize])
 }
 
-/// Whether the file has times that its last change does not determine.
+/// Returns whether the file has times that its last change does not determine.
 pub(crate) unsafe fn has_times(cell: u16) -> bool {
     (*HAS_TIMES.ptr()).contains(cell.into())
 }
 
-/// Something changes some of the times of a file.
+/// Notes that some of the times of a file are changed.
 pub(crate) unsafe fn give_times(cell: u16) {
     (*HAS_TIMES.ptr()).insert(cell.into());
 }
 
-/// Whether the state is mapped as memory too.
+/// Returns whether the state is also mapped as memory.
 pub(crate) unsafe fn is_mapped(cell: u16) -> bool {
     (*MAPPED.ptr()).contains(cell.into())
 }
 
-/// The state is mapped as memory: later changes to that memory are not seen.
+/// Notes that the state is mapped as memory: later changes to that memory are not seen.
 pub(crate) unsafe fn map(cell: u16) {
     (*MAPPED.ptr()).insert(cell.into());
 }
@@ -73,20 +72,20 @@ unsafe fn version(cell: u16) -> *mut u64 {
     (VERSIONS.ptr() as *mut u64).add(cell as usize % CELLS)
 }
 
-/// In the names of objects that pass on what is known: above every address, apart from files and channels.
+/// In the names of objects with a clock: above every address, distinct from files and channels.
 const OBJECTS: usize = 1 << 59;
 
-/// The running thread leaves state for others to find.
+/// Releases the running thread's clock to threads that find the state.
 pub(crate) unsafe fn pass_on(cell: u16) {
     io::release(OBJECTS | cell as usize);
 }
 
-/// The running thread has found state as another thread has left it.
+/// Orders the running thread after the thread that left the state.
 pub(crate) unsafe fn learn(cell: u16) {
     io::learn(OBJECTS | cell as usize);
 }
 
-/// The running thread is about to read and change state. While there has never been another thread, nor a handler
+/// Announces that the running thread is about to read or change state. While there has never been another thread, nor a handler
 /// that could interrupt it, this is ordered anyway, and not an event.
 pub(crate) unsafe fn touch(touched: Touched, code: usize) {
     for (cell, _) in touched.parts().filter(|&(_, changes)| changes) {
@@ -97,7 +96,7 @@ pub(crate) unsafe fn touch(touched: Touched, code: usize) {
         return;
     }
     for (cell, changes) in touched.parts() {
-        // A program may keep its threads apart by what is in files.
+        // A program may synchronise its threads by the contents of files.
         if u64::from(cell) >= FIRST {
             learn(cell);
         }
@@ -107,10 +106,10 @@ pub(crate) unsafe fn touch(touched: Touched, code: usize) {
     }
 }
 
-/// The running thread is about to use or change what the kernel or the C library keeps for the process, in a function that may be
-/// called from anywhere.
+/// Announces that the running thread is about to use or change state of the kernel or the C library for the process, in a
+/// function that may be called from anywhere.
 ///
-/// Rust's standard library calls such functions for itself, for each thread or once in a process. As events they would be in the way of
+/// Rust's standard library calls such functions itself, for each thread or once per process. As events they would interfere with
 /// every test, and make the iterations of an in-process loop differ.
 pub(crate) unsafe fn touch_settings(code: usize) {
     if schedule::running() && !free::is_on() && !rust::is_rust() {
@@ -120,7 +119,7 @@ pub(crate) unsafe fn touch_settings(code: usize) {
     }
 }
 
-/// As [`touch`], for state that does not order threads. Whether it was an event.
+/// As [`touch`], for state that does not order threads. Returns whether it was an event.
 pub(crate) unsafe fn touch_apart(touched: Touched, code: usize) -> bool {
     if COUNT.get() <= 1 && !signals::are_handled() {
         return false;

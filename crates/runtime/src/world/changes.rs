@@ -1,7 +1,7 @@
 //! Calls that change files, wherever they come from.
 //!
 //! The compiler plugin announces the changes that instrumented code makes. Uninstrumented libraries make changes too:
-//! what `std::filesystem` changes is covered here, so that it is not left behind.
+//! those of `std::filesystem` are covered here, so that nothing is left behind.
 
 use super::files;
 use super::paths::HERE;
@@ -38,7 +38,7 @@ interpose! {
     renameat => rename_file_at, "r8";
 }
 
-/// A path is about to be changed.
+/// Announces that a path is about to be changed.
 pub(crate) unsafe fn announce(directory: i32, path: usize) {
     constructors::before_main();
     if !io::is_in_first_page(path) && schedule::running() {

@@ -1,7 +1,7 @@
-//! What a process shares with the processes that it forks: open files, and shared memory.
+//! What a process shares with its children: open files, and shared memory.
 //!
-//! A fork copies memory, and nothing else: a position in a file, what is in a pipe, the value of an event file and shared
-//! memory are the same for all copies. Executions are copies, so a process with any of that must not be copied.
+//! A fork copies only memory: a file position, the contents of a pipe, the value of an event file and shared memory are
+//! common to all copies. Executions are copies, so a process with any of these must not be copied.
 
 use super::paths::{HERE, OPENAT};
 use crate::{Global, server, sys};
@@ -10,7 +10,7 @@ use racehunter_abi::control::{ANSWER_FD, REGION_FD, REQUEST_FD};
 use racehunter_machine::BitSet;
 use racehunter_machine::text::{Mapping, decimal};
 
-/// Descriptors below this number are distinguished; those above are assumed to be open.
+/// Descriptors below this number are distinguished; higher ones are assumed to be open.
 const DESCRIPTORS: usize = 1024;
 
 /// Descriptors that were open when the process began.
@@ -26,16 +26,16 @@ pub(crate) unsafe fn begin() {
     });
 }
 
-/// The program has asked for its process id, or for something else that differs in copies of the process.
+/// Whether the program has asked for its process id, or for something else that differs in copies of the process.
 #[unsafe(link_section = ".data.racehunter")]
 static HAS_ASKED: Global<bool> = Global::new(false);
 
-/// The program asks for that.
+/// Notes that the program asks for that.
 pub(crate) fn ask() {
     HAS_ASKED.set(true);
 }
 
-/// Whether copies of this process would have something in common.
+/// Returns whether copies of this process would share something.
 pub(crate) unsafe fn have_something() -> bool {
     if HAS_ASKED.get() {
         return true;
@@ -50,13 +50,13 @@ pub(crate) unsafe fn have_something() -> bool {
     !are_listed || !are_known || has_shared_memory()
 }
 
-/// Goes through open descriptors until `go_on` says no. False if they are not known.
+/// Visits open descriptors until `go_on` returns false. Returns false if they are not known.
 unsafe fn each_descriptor(mut go_on: impl FnMut(usize) -> bool) -> bool {
     const DIRECTORY: usize = 0o20_0000;
     const GETDENTS64: usize = 217;
-    /// Where a record has its length.
+    /// The offset of the length in a record.
     const LENGTH: usize = 16;
-    /// Where it has its name.
+    /// The offset of the name.
     const NAME: usize = 19;
     let directory = sys::call(OPENAT, HERE as isize as usize, c"/proc/self/fd".as_ptr() as usize, DIRECTORY, 0);
     if directory < 0 {
@@ -85,7 +85,7 @@ unsafe fn each_descriptor(mut go_on: impl FnMut(usize) -> bool) -> bool {
     true
 }
 
-/// Whether memory is mapped that copies of the process could change for each other. If that is not known, it is.
+/// Returns whether memory is mapped that copies of the process would share, or whether that is unknown.
 unsafe fn has_shared_memory() -> bool {
     let mut found = false;
     let are_listed = each_mapping(|line| {
@@ -96,7 +96,7 @@ unsafe fn has_shared_memory() -> bool {
     !are_listed || found
 }
 
-/// Looks at the lines of `/proc/self/maps` until `go_on` says no. False if not all of them are known.
+/// Visits the lines of `/proc/self/maps` until `go_on` returns false. Returns false if not all of them are known.
 pub(crate) unsafe fn each_mapping(mut go_on: impl FnMut(&[u8]) -> bool) -> bool {
     const ROOM: usize = 4096;
     let file = sys::call(OPENAT, HERE as isize as usize, c"/proc/self/maps".as_ptr() as usize, 0, 0);
@@ -125,7 +125,7 @@ pub(crate) unsafe fn each_mapping(mut go_on: impl FnMut(&[u8]) -> bool) -> bool 
     are_listed
 }
 
-/// Whether a mapping is writable shared memory of the program.
+/// Returns whether a mapping is writable shared memory of the program.
 fn is_shared(mapping: &Mapping<'_>) -> bool {
     mapping.is_writable_and_shared() && !server::is_own_memory(mapping.start)
 }

@@ -27,23 +27,23 @@ const FILES: usize = 32;
 
 static LOOKED_AT: Global<UsedFiles<FILES>> = Global::new(UsedFiles::NONE);
 static CHANGED: Global<UsedFiles<FILES>> = Global::new(UsedFiles::NONE);
-/// Something was changed that is not private to the execution: another one may see it.
+/// Whether something was changed that is not private to the execution: another one may see it.
 #[unsafe(link_section = ".data.racehunter")]
 static LEAVES_TRACES: Global<bool> = Global::new(false);
 
-/// It was reported that executions leave files to each other.
+/// Whether it was reported that executions leave files to each other.
 #[unsafe(link_section = ".data.racehunter")]
 static IS_TOLD: Global<bool> = Global::new(false);
 
 /// Files that were seen.
 static NAMES: Global<FirstNames<512>> = Global::new(FirstNames::NONE);
 
-/// The name under which a file was first seen: this one, if it was not. `None` if there are too many.
+/// Returns the name under which a file was first seen: this one, if it is new. `None` if there are too many.
 unsafe fn first_name(node: u64, name: u64) -> Option<u64> {
     (*NAMES.ptr()).first(node, name)
 }
 
-/// When a file was changed last in this execution, if it was, and is one that calls were seen to change.
+/// Returns when a file was last changed in this execution, if seen calls changed it.
 pub(super) unsafe fn changed_at(node: u64) -> Option<u64> {
     cells::changed_at(cells::of((*NAMES.ptr()).find(node)?))
 }
@@ -51,7 +51,7 @@ pub(super) unsafe fn changed_at(node: u64) -> Option<u64> {
 /// Descriptors that are remembered.
 const DESCRIPTORS: usize = 1024;
 
-/// What an open descriptor refers to: cells of the file and of the position in it. 0: not known.
+/// What an open descriptor refers to: cells of the file and of its position. 0: unknown.
 #[derive(Clone, Copy)]
 struct Open {
     node: u64,
@@ -69,14 +69,14 @@ unsafe fn entry(fd: i32) -> Option<&'static mut Open> {
     usize::try_from(fd).ok().and_then(|fd| (&mut *OPEN.ptr()).get_mut(fd))
 }
 
-/// A descriptor was closed, or refers to something else now.
+/// Forgets a descriptor that was closed, or refers to something else now.
 pub(crate) unsafe fn forget(fd: i32) {
     if let Some(open) = entry(fd) {
         *open = Open::UNKNOWN;
     }
 }
 
-/// Two descriptors have one position.
+/// Notes that two descriptors share one position.
 pub(crate) unsafe fn share([from, to]: [i32; 2]) {
     let known = node_of(from).map(|node| opened(from, node));
     if let (Some(known), Some(open)) = (known, entry(to)) {
@@ -103,12 +103,11 @@ unsafe fn opened(fd: i32, node: u64) -> Open {
     open
 }
 
-/// What a call does to a file.
-/// A function on a file that is about to be called, at a place.
+/// A call of a file function that is about to happen, and its place.
 pub(crate) struct Call<'a> {
     pub effect: Effect,
     pub name: &'a [u8],
-    /// The file, and what the entry of the function says is of interest too: flags, a mode, another path.
+    /// The file, and the other relevant argument: flags, a mode, another path.
     pub arguments: [usize; 2],
     pub place: Place,
 }
@@ -118,7 +117,7 @@ impl Call<'_> {
         names.iter().any(|name| name.as_bytes() == self.name)
     }
 
-    /// Whether the file is given by its path, and not by a descriptor or a stream.
+    /// Returns whether the file is given by its path, and not by a descriptor or a stream.
     fn has_path(&self) -> bool {
         match self.effect {
             Effect::FileChange | Effect::FilePosition => false,
@@ -127,7 +126,7 @@ impl Call<'_> {
         }
     }
 
-    /// Whether it changes more names than that of one file: then it concerns everything that has a path. Listing a
+    /// Returns whether it changes more names than that of one file: then it concerns everything that has a path. Listing a
     /// directory reads all of its names, which amounts to the same.
     fn concerns_tree(&self) -> bool {
         self.is_named(&[
@@ -150,42 +149,42 @@ impl Call<'_> {
         ])
     }
 
-    /// Whether it reads the names in a directory.
+    /// Returns whether it reads the names in a directory.
     fn lists_names(&self) -> bool {
         self.is_named(&["opendir", "fdopendir", "scandir"])
     }
 
-    /// Whether a second path is among its arguments.
+    /// Returns whether a second path is among its arguments.
     fn has_second_path(&self) -> bool {
         self.is_named(&["rename", "link", "renameat", "renameat2", "linkat"]) && self.arguments[1] != 0
     }
 
-    /// Whether its result includes times. Those of a changed directory differ from execution to execution.
+    /// Returns whether its result includes times. Those of a changed directory vary from execution to execution.
     fn tells_times(&self) -> bool {
         let name = self.name.strip_prefix(b"__").unwrap_or(self.name);
         let name = name.strip_prefix(b"f").or(name.strip_prefix(b"l")).unwrap_or(name);
         name.starts_with(b"stat") || name.starts_with(b"xstat")
     }
 
-    /// Whether it changes some of the times of a file, and not others.
+    /// Returns whether it changes some of the times of a file, and not others.
     fn changes_times(&self) -> bool {
         let name = self.name.strip_prefix(b"f").or(self.name.strip_prefix(b"l")).unwrap_or(self.name);
         [&b"chmod"[..], b"chown", b"ut", b"link", b"rename"].iter().any(|beginning| name.starts_with(beginning))
             || self.is_named(&["link", "linkat"])
     }
 
-    /// Whether it writes what a stream has in its buffer.
+    /// Returns whether it flushes the buffer of a stream.
     fn flushes(&self) -> bool {
         self.is_named(&["fclose", "fflush", "fflush_unlocked", "fseek", "fseeko", "rewind", "fsetpos"])
     }
 
-    /// Whether it has its own position in the file, or needs none.
+    /// Returns whether it takes a position, or needs none.
     fn has_offset(&self) -> bool {
         self.effect == Effect::FileLook
             || self.is_named(&["pwrite", "pwritev", "ftruncate", "fchmod", "fchown", "futimens"])
     }
 
-    /// Whether relative paths start at a directory that is one of its arguments.
+    /// Returns whether relative paths start at a directory that is one of its arguments.
     fn starts_elsewhere(&self) -> bool {
         let name = self.name.strip_suffix(b"64").unwrap_or(self.name);
         let name = name.strip_suffix(b"2").unwrap_or(name);
@@ -194,7 +193,7 @@ impl Call<'_> {
     }
 }
 
-/// A function on a file is about to be called.
+/// Handles a call of a file function that is about to happen.
 pub(crate) unsafe fn used(call: &Call) {
     if matches!(call.effect, Effect::FileOpenMode | Effect::FileTemporary) || call.is_named(&["fclose"]) {
         escapes::renumbered();
@@ -206,7 +205,8 @@ pub(crate) unsafe fn used(call: &Call) {
     if call.has_path() { used_path(call) } else { used_descriptor(call) }
 }
 
-/// A path is about to be changed by a call that is not announced. Relative paths start at the working directory.
+/// Handles a path that is about to be changed by a call that is not announced. Relative paths start at the working
+/// directory.
 pub(crate) unsafe fn changes(path: *const c_char) {
     changes_at(HERE, path);
 }
@@ -225,8 +225,8 @@ pub(crate) unsafe fn mapped(fd: i32) {
     }
 }
 
-/// A descriptor is about to become standard input, output or error. What goes through those is not checked, so it
-/// must not be a file that the program uses in other ways.
+/// Handles a descriptor that is about to become standard input, output or error. Those are not checked, so it must not be
+/// a file that the program uses in other ways.
 pub(crate) unsafe fn becomes_standard(from: i32, to: i32, code: usize) {
     const DUP2: usize = 33;
     if (0..3).contains(&to) && node_of(from).is_some() && schedule::running() {
@@ -234,7 +234,7 @@ pub(crate) unsafe fn becomes_standard(from: i32, to: i32, code: usize) {
     }
 }
 
-/// Another process is about to be created, which may change files where programs usually do.
+/// Prepares for another process, which may change files where programs usually do.
 pub(crate) unsafe fn before_child() {
     for directory in [c".", c"/tmp"] {
         if view::cover_below(directory) == Cover::Refused {
@@ -243,12 +243,12 @@ pub(crate) unsafe fn before_child() {
     }
 }
 
-/// State of what a descriptor refers to, other than the contents of a file, is about to be read or changed.
+/// Announces that state of a descriptor, other than the contents of a file, is about to be read or changed.
 pub(crate) unsafe fn touch_descriptor(fd: i32, changes: bool, code: usize) {
     const IDENTITY: u64 = 0x0fd0_0002;
     let mut touched = Touched::default();
     touched.add(number_cell(fd), changes);
-    // Copies of the descriptor refer to the same.
+    // Copies of the descriptor refer to the same file.
     touched.add(cells::of(channels::key(&[IDENTITY, channels::identity(fd)])), changes);
     if let Some(node) = node_of(fd).filter(|_| !matches!(fd, 0..=2)) {
         touched.add(opened(fd, node).file, changes);
@@ -256,15 +256,15 @@ pub(crate) unsafe fn touch_descriptor(fd: i32, changes: bool, code: usize) {
     cells::touch_apart(touched, code);
 }
 
-/// A thread looks up which file has this descriptor number, or gives the number to another file.
+/// Announces that a thread looks up which file has this descriptor number, or gives the number to another file.
 pub(crate) unsafe fn touch_number(fd: i32, changes: bool, code: usize) {
     let mut touched = Touched::default();
     touched.add(number_cell(fd), changes);
     cells::touch_apart(touched, code);
 }
 
-/// A call looks up a descriptor and does nothing else that others could notice. That is a point even if the number was not
-/// given to another file so far: in another schedule it was.
+/// Announces a lookup of a descriptor without other visible effects. That is a point even if the number was not given to
+/// another file so far: in another schedule it was.
 pub(crate) unsafe fn looked_up(fd: i32, code: usize) {
     if COUNT.get() > 1 && schedule::running() {
         touch_number(fd, false, code);
@@ -327,7 +327,7 @@ unsafe fn used_path(call: &Call) {
         touched.parts().filter(|&(_, changes)| changes).for_each(|(cell, _)| cells::give_times(cell));
     }
     let changes_memory = touched.parts().any(|(cell, changes)| changes && cells::is_mapped(cell));
-    // What a link points to has another name.
+    // The target of a link has another name.
     let is_elsewhere = is_link && (usage.changes || found.is_none());
     // Others must not have the name, which is why it differs each time.
     let varies = varies || call.effect == Effect::FileTemporary && LEAVES_TRACES.get();
@@ -341,7 +341,7 @@ unsafe fn used_path(call: &Call) {
     }
 }
 
-/// Makes sure that what a call changes is private. Whether it is.
+/// Makes what a call changes private. Returns whether it is.
 unsafe fn cover(call: &Call, directory: Option<i32>, path: &CStr) -> bool {
     let is_private = |cover: Cover| cover != Cover::Refused;
     if call.is_named(&["shm_open", "shm_unlink"]) {
@@ -377,7 +377,7 @@ unsafe fn used_descriptor(call: &Call) {
     let mut touched = Touched::default();
     let copies = call.is_named(&["sendfile", "copy_file_range", "splice"]);
     if copies && let Some(node) = node_of(mode as i32) {
-        // What is copied comes from another file.
+        // The copied data comes from another file.
         let from = opened(mode as i32, node);
         touched.add(from.file, false);
         touched.add(from.position, true);
@@ -390,7 +390,7 @@ unsafe fn used_descriptor(call: &Call) {
             touched.add(cells::OUTPUT, true);
         }
         if is_stream(file) && !is_output {
-            // What the stream itself remembers: its position, the end of the file, errors.
+            // The state of the stream itself: its position, the end of the file, errors.
             touched.add(cells::of(name_hash(&file.to_le_bytes())), !call.is_named(&["feof", "ferror"]));
         }
         if !is_output {
@@ -433,19 +433,19 @@ unsafe fn use_of(effect: Effect, mode: usize) -> FileUse {
     }
 }
 
-/// The descriptor of a stream, or of itself.
+/// Returns the descriptor of a stream, or the descriptor itself.
 unsafe fn descriptor(file: usize) -> i32 {
-    /// Where the C library's `FILE` has it, which programs have compiled in.
+    /// Its offset in the C library's `FILE`, which is compiled into programs.
     const IN_STREAM: usize = 112;
     if is_stream(file) { *((file + IN_STREAM) as *const i32) } else { file as i32 }
 }
 
-/// Whether a file is given by its stream, and not by its descriptor.
+/// Returns whether a file is given by its stream, and not by its descriptor.
 const fn is_stream(file: usize) -> bool {
     file >= DESCRIPTORS * 16
 }
 
-/// The file system's identity of what a descriptor refers to, if that is a file.
+/// Returns the file system's identity of a descriptor's file, if it is one.
 unsafe fn node_of(fd: i32) -> Option<u64> {
     const FSTAT: usize = 5;
     const KIND: u32 = 0o170_000;
@@ -484,7 +484,7 @@ unsafe fn note(file: FileId, usage: FileUse, place: Place) {
     tell(place);
 }
 
-/// Places that this execution has reported. Each is reported once, as long as it is remembered here.
+/// Maximum number of places remembered as reported. Each is reported once while it is remembered.
 const PLACES: usize = 64;
 static TOLD: Global<[Place; PLACES]> = Global::new([(0, 0); PLACES]);
 

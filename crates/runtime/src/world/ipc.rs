@@ -1,7 +1,7 @@
 //! Queues, semaphores and memory that processes share by a key or a name.
 //!
-//! They outlive the process that has made them, and would reach the next execution. An execution that is about to
-//! make or open one begins again, with private ones from the [start](super::early).
+//! They outlive the process that creates them, and would reach the next execution. An execution that is about to create
+//! or open one restarts, with private ones from the [start](super::early).
 
 use super::early;
 use crate::io::finish;
@@ -21,14 +21,14 @@ interpose! {
     mq_open => open_queue, "r8";
 }
 
-/// Something is about to be made or opened that outlives the process.
+/// Announces that something is about to be created or opened that outlives the process.
 unsafe fn announce() {
     if server::has_controller() && !server::shares_files() && early::remember_ipc() {
         server::begin_earlier();
     }
 }
 
-/// An execution begins that has only its own. It has the privileges for that.
+/// Starts an execution with private objects. It has the privileges for that.
 pub(super) unsafe fn begin_early() {
     sys::call(UNSHARE, NEW_IPC, 0, 0, 0);
 }

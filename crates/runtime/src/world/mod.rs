@@ -1,10 +1,10 @@
-//! State that is not memory of the program: files, their names, what the kernel keeps for the process.
+//! State outside the program's memory: files, their names, kernel state of the process.
 //!
 //! Everything that the program reads or changes there has a [cell](cells); the schedule orders calls that touch the
-//! same one like accesses to the same memory. [`files`] knows which call touches what, [`changes`] are those that
+//! same one like accesses to the same memory. [`files`] knows which call touches what, [`changes`] covers calls that
 //! libraries make too, and [`view`] ensures that the changes of an execution disappear with it; [`network`] does the
-//! same for ports, and [`ipc`] for queues and similar objects. [`random`] numbers and the names of [`temporary`]
-//! files are the same in every execution.
+//! same for ports, and [`ipc`] for queues and similar objects. [`random`] numbers and the names of [`temporary`] files
+//! are the same in every execution.
 
 pub(crate) mod cells;
 pub(crate) mod changes;

@@ -29,7 +29,7 @@ pub(super) unsafe fn leave() -> Namespace {
         if sys::call(UNSHARE, NEW_USER | NEW_MOUNTS, 0, 0, 0) < 0 {
             return Namespace::Refused;
         }
-        // Users stay who they are.
+        // User ids stay the same.
         write_to(c"/proc/self/setgroups", &Path::of(&[b"deny"]));
         write_to(c"/proc/self/uid_map", &same(owner));
         write_to(c"/proc/self/gid_map", &same(group));
@@ -41,7 +41,7 @@ pub(super) unsafe fn leave() -> Namespace {
     Namespace::Own { user }
 }
 
-/// The map that keeps one number.
+/// Returns the map that keeps one number.
 fn same(number: usize) -> Path {
     let mut map = Path::NEW;
     map.push_number(number);
@@ -60,8 +60,8 @@ unsafe fn write_to(path: &CStr, text: &Path) {
     }
 }
 
-/// Who enters a user namespace has all privileges in it, also over the files of the user. The program must not notice: they
-/// are in force only while something is mounted.
+/// Raises or lowers privileges. A process that enters a user namespace has all privileges in it, also over the files of the
+/// user. The program must not notice, so they are in force only while something is mounted.
 pub(super) unsafe fn raise_privileges(user: bool, are_raised: bool) {
     const CAPSET: usize = 126;
     const CAPGET: usize = 125;

@@ -37,16 +37,16 @@ const NEW_USER: usize = 0x1000_0000;
 const CLOSE_ON_EXEC: usize = 0o200_0000;
 const NONE: i32 = -1;
 
-/// Where sockets with local addresses are made.
+/// Where sockets with local addresses are created.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     /// With all other sockets of the machine: nothing has been bound so far.
     Common,
     /// In a private network. The descriptors refer to its namespace, and to that of its user if there is one.
     Own { network: i32, user: i32 },
-    /// As all sockets of this process: its network is its own.
+    /// The whole process has a private network.
     Whole,
-    /// The kernel has refused that.
+    /// The kernel refused a private network.
     Refused,
 }
 
@@ -54,13 +54,13 @@ static STATE: Global<State> = Global::new(State::Common);
 /// The ports that were bound in the network of the execution.
 static PORTS: Global<BitSet<1024>> = Global::new(BitSet::EMPTY);
 
-/// A socket is about to be bound to an address. Returns whether it was replaced, so that everything that was known
-/// concerns the old one.
+/// Handles a socket that is about to be bound to an address. Returns whether it was replaced, so that everything known concerns
+/// the old one.
 pub(crate) unsafe fn binds(fd: i32, reach: Reach) -> bool {
     reach != Reach::Elsewhere && is_wanted() && moves(fd, reach)
 }
 
-/// A socket was bound in this way, or listens without having been: others reach it now.
+/// Notes that a socket was bound in this way, or listens without having been: others reach it now.
 pub(crate) unsafe fn bound(reach: Reach) {
     if let (State::Own { .. } | State::Whole, Reach::Port(port)) = (STATE.get(), reach) {
         (*PORTS.ptr()).insert(port.into());
@@ -68,8 +68,8 @@ pub(crate) unsafe fn bound(reach: Reach) {
     }
 }
 
-/// A socket is about to be connected to an address, or to send something there. `is_datagram`: it may send before anything is
-/// bound there, and then something else later.
+/// Handles a socket that is about to be connected to an address, or to send something there. `is_datagram`: it may send before
+/// anything is bound there, and then something else later.
 pub(crate) unsafe fn reaches(fd: i32, reach: Reach, is_datagram: bool) -> bool {
     let is_inside = match reach {
         Reach::Port(port) => is_datagram || (*PORTS.ptr()).contains(port.into()),
@@ -83,14 +83,14 @@ unsafe fn is_wanted() -> bool {
     server::has_controller() && !server::shares_network()
 }
 
-/// Another program is about to be started, which does not find what this one has bound.
+/// Prepares for another program, which does not find the ports that this one has bound.
 pub(crate) unsafe fn before_program() {
     if matches!(STATE.get(), State::Own { .. }) {
         told();
     }
 }
 
-/// In a new process that was forked: it is part of the same network.
+/// Enters the same network in a newly forked process.
 pub(crate) unsafe fn enter() {
     if let State::Own { network, user } = STATE.get() {
         if user != NONE {
@@ -100,7 +100,7 @@ pub(crate) unsafe fn enter() {
     }
 }
 
-/// What fails from now on may fail because of what another execution has bound.
+/// Notes that later failures may be due to a port that another execution has bound.
 unsafe fn told() {
     static IS_TOLD: Global<bool> = Global::new(false);
     if !IS_TOLD.get() {
@@ -112,17 +112,17 @@ unsafe fn told() {
 /// What an escape of traces is about, if not about files.
 const PORTS_OF_OTHERS: usize = racehunter_abi::TRACES_OF_PORTS as usize;
 
-/// An execution begins that has a private network. It has the privileges to make one.
+/// Starts an execution with a private network. It has the privileges to create one.
 pub(super) unsafe fn begin_early() {
     let is_made = sys::call(UNSHARE, NEW_NETWORK, 0, 0, 0) == 0 && start_loopback();
     STATE.set(if is_made { State::Whole } else { State::Refused });
     if is_made {
-        // What is in the kernel is not copied with a process.
+        // Kernel state is not copied with a process.
         log::note(NOTE_FILES);
     }
 }
 
-/// A connection to a port was refused. If no execution binds it, something outside may have it, which was out of reach.
+/// Notes a refused connection to a port. If no execution binds it, something outside may have it, which was out of reach.
 pub(crate) unsafe fn refused(reach: Reach) {
     static IS_TOLD: Global<bool> = Global::new(false);
     let Reach::Port(port) = reach else { return };
@@ -147,7 +147,7 @@ unsafe fn moves(fd: i32, reach: Reach) -> bool {
         }
         server::begin_earlier();
     }
-    // A user without privilege has all of them in a namespace of his own, and would get a port that is refused to him.
+    // An unprivileged user has all privileges in a namespace of its own, and would get a port that is normally refused.
     if let (State::Own { user, .. }, Reach::Port(1..FIRST_FREE_PORT)) = (STATE.get(), reach)
         && user != NONE
     {
@@ -171,7 +171,7 @@ unsafe fn moves(fd: i32, reach: Reach) -> bool {
         return false;
     }
     if was_common {
-        // What is in the kernel is not copied with a process.
+        // Kernel state is not copied with a process.
         log::note(NOTE_FILES);
     }
     take_place(job.made as i32, fd);
@@ -180,14 +180,14 @@ unsafe fn moves(fd: i32, reach: Reach) -> bool {
 
 const GETSOCKNAME: usize = 51;
 
-/// The first bytes of the address of a socket: family and port.
+/// Returns the first bytes of a socket's address: family and port.
 unsafe fn name_of(fd: i32) -> [u8; 4] {
     let (mut address, mut len) = ([0_u8; 4], 4_u32);
     sys::call(GETSOCKNAME, fd as usize, address.as_mut_ptr() as usize, &raw mut len as usize, 0);
     address
 }
 
-/// Whether a socket is already bound, to anything.
+/// Returns whether a socket is already bound, to anything.
 unsafe fn has_address(fd: i32) -> bool {
     const FAMILY_ONLY: u32 = 2;
     let (mut address, mut len) = ([0_u8; 128], 128_u32);
@@ -196,13 +196,13 @@ unsafe fn has_address(fd: i32) -> bool {
     result < 0 || if is_unix { len > FAMILY_ONLY } else { address[2..4] != [0; 2] }
 }
 
-/// The first port that sockets get which do not say which one they want. Few programs choose one there.
+/// The first port for sockets that do not choose one. Few programs choose one in this range.
 const FIRST_PORT: u16 = 57_321;
 /// The next one.
 static NEXT_PORT: Global<u16> = Global::new(FIRST_PORT);
 
-/// Makes a call that may have the kernel choose a port for a socket. The kernel would draw one; in a network of its own an
-/// execution gets one after the other, so that they are the same when it is repeated.
+/// Makes a call in which the kernel may choose a port for a socket. The kernel would choose at random; in its own network an
+/// execution gets consecutive ports, so that they repeat.
 pub(crate) unsafe fn with_port(fd: i32, mut call: impl FnMut() -> isize) -> isize {
     const IN_USE: isize = -98;
     const NOT_AVAILABLE: isize = -99;
@@ -229,25 +229,25 @@ pub(crate) unsafe fn with_port(fd: i32, mut call: impl FnMut() -> isize) -> isiz
 }
 
 /// Sets the ports that the kernel chooses from: the lowest, and the highest in the upper half; all of them for 0. Older kernels
-/// do not know how.
+/// do not support it.
 unsafe fn set_ports(fd: i32, range: u32) -> bool {
     const IP: usize = 0;
     const LOCAL_PORT_RANGE: usize = 51;
     sys::call6(SETSOCKOPT, fd as usize, IP, LOCAL_PORT_RANGE, &raw const range as usize, 4, 0) == 0
 }
 
-/// Whether a socket of the internet has this port.
+/// Returns whether an internet socket has this port.
 unsafe fn has_port(fd: i32, port: u32) -> bool {
     u32::from(port_of(fd)) == port
 }
 
-/// The port of a socket of the internet.
+/// Returns the port of an internet socket.
 pub(crate) unsafe fn port_of(fd: i32) -> u16 {
     let address = name_of(fd);
     u16::from_be_bytes([address[2], address[3]])
 }
 
-/// What the helper does.
+/// The task of the helper.
 struct Job {
     /// Family, type and protocol of a socket.
     wanted: [i32; 3],
@@ -259,7 +259,7 @@ struct Job {
 const STACK: usize = 32 << 10;
 static HELPER: Global<[u128; STACK / 16]> = Global::new([0; STACK / 16]);
 
-/// Runs the helper: a process that shares memory and descriptors, and that is gone when this returns.
+/// Runs the helper: a process that shares memory and descriptors, and has ended when this returns.
 unsafe fn run_apart(job: *mut Job) {
     const SHARE_MEMORY: usize = 0x100;
     const SHARE_DESCRIPTORS: usize = 0x400;
@@ -287,7 +287,7 @@ unsafe fn run_apart(job: *mut Job) {
         out("r11") _,
     );
     if child > 0 {
-        // It has no signal to announce its end by, and waits for children of the program do not see it.
+        // No signal announces its end, and the program's waits for its children do not see it.
         sys::call(sys::WAIT4, child as usize, 0, ALL_CHILDREN, 0);
     }
 }
@@ -312,7 +312,7 @@ extern "C" fn help(job: *mut Job) -> ! {
     unreachable!("it has ended")
 }
 
-/// Leaves the network that the helper was born in.
+/// Leaves the network in which the helper was created.
 unsafe fn make_network() -> State {
     let mut user = NONE;
     if sys::call(UNSHARE, NEW_NETWORK, 0, 0, 0) < 0 {
@@ -328,7 +328,7 @@ unsafe fn make_network() -> State {
     State::Own { network, user }
 }
 
-/// A descriptor for a namespace, out of the way of those that the program gets.
+/// Opens a descriptor for a namespace, with a number out of the program's way.
 unsafe fn namespace(path: &CStr) -> i32 {
     const HERE: usize = -100_isize as usize;
     let fd = sys::call(OPENAT, HERE, path.as_ptr() as usize, CLOSE_ON_EXEC, 0);
@@ -340,7 +340,7 @@ unsafe fn namespace(path: &CStr) -> i32 {
     copy
 }
 
-/// A new network has a loopback device that is down.
+/// Starts the loopback device, which is down in a new network.
 unsafe fn start_loopback() -> bool {
     const INET: usize = 2;
     const DATAGRAM: usize = 2;
@@ -358,7 +358,7 @@ unsafe fn start_loopback() -> bool {
 
 const SOCKET_LEVEL: usize = 1;
 
-/// Gives a new socket the settings of the old one, and its number.
+/// Gives a new socket the settings and the number of the old one.
 unsafe fn take_place(new: i32, old: i32) {
     const TCP_LEVEL: usize = 6;
     const IPV6_LEVEL: usize = 41;
@@ -376,7 +376,7 @@ unsafe fn take_place(new: i32, old: i32) {
         (TCP_LEVEL, 1),
         (IPV6_LEVEL, 26),
     ];
-    /// Sizes of the buffers: the kernel doubles what it is asked for.
+    /// Sizes of the buffers: the kernel doubles the requested values.
     const BUFFERS: [usize; 2] = [7, 8];
     const GET_DESCRIPTOR_FLAGS: usize = 1;
     const GET_FLAGS: usize = 3;

@@ -5,7 +5,7 @@ pub(super) use racehunter_machine::text::{LONGEST, PathText as Path};
 
 /// Relative paths start at the working directory.
 pub(crate) const HERE: i32 = -100;
-/// The path of what a descriptor refers to, by the link that the kernel shows.
+/// Returns the path of a descriptor, by the link that the kernel shows.
 pub(super) unsafe fn of_descriptor(fd: i32) -> Option<Path> {
     const READLINK: usize = 89;
     let link = link(fd);
@@ -16,14 +16,15 @@ pub(super) unsafe fn of_descriptor(fd: i32) -> Option<Path> {
     Path::NEW.filled(fill).filter(Path::is_absolute)
 }
 
-/// The name under which the kernel shows a descriptor: it refers to the same place, whatever is mounted over that.
+/// Returns the name under which the kernel shows a descriptor: it refers to the same place, whatever is mounted over
+/// that.
 pub(super) fn link(fd: i32) -> Path {
     let mut link = Path::of(&[b"/proc/self/fd/"]);
     link.push_number(fd as usize);
     link
 }
 
-/// The last part of the name under which a descriptor was opened.
+/// Passes the last part of the name under which a descriptor was opened.
 pub(crate) unsafe fn name_of(fd: i32, mut use_name: impl FnMut(&[u8])) {
     if let Some(path) = of_descriptor(fd) {
         let text = path.text();
@@ -81,7 +82,7 @@ impl Status {
     }
 }
 
-/// Of what is at a path; `flags` are those of `fstatat`.
+/// Returns the status of a path; `flags` are those of `fstatat`.
 pub(crate) unsafe fn status(directory: i32, path: usize, flags: usize) -> Option<Status> {
     const NEWFSTATAT: usize = 262;
     // `struct stat`: device, inode and links; then the mode and the owner in one word, and the group in the next.
@@ -98,7 +99,7 @@ pub(crate) unsafe fn status(directory: i32, path: usize, flags: usize) -> Option
     })
 }
 
-/// Where relative paths start.
+/// Returns the working directory, where relative paths start.
 pub(super) unsafe fn working_directory() -> Option<Path> {
     const GETCWD: usize = 79;
     // The length includes the zero.

@@ -1,8 +1,8 @@
 //! Random numbers, the same in every execution.
 //!
 //! Each thread has its own sequence, so that its numbers do not depend on other threads. With the same numbers a plan
-//! can be followed; but a claim about this sequence would say nothing about others, so a program that draws numbers
-//! is not proved, see [`crate::reach`].
+//! can be followed; but a claim about this sequence would say nothing about others, so nothing is proved about a
+//! program that draws numbers, see [`crate::reach`].
 
 use crate::io::touch;
 use crate::sync::interpose;
@@ -30,16 +30,16 @@ core::arch::global_asm!(
     sym draw_for,
 );
 
-/// Numbers that each thread has drawn.
+/// How many numbers each thread has drawn.
 static DRAWN: Global<[u32; MAX_THREADS]> = Global::new([0; MAX_THREADS]);
 
-/// Between the iterations of an in-process loop.
+/// Resets the sequences between iterations of an in-process loop.
 pub(crate) unsafe fn reset() {
     (*DRAWN.ptr()).fill(0);
     rust::reset();
 }
 
-/// Any number.
+/// Returns any number.
 pub(crate) unsafe fn any() -> u64 {
     const GETRANDOM: usize = 318;
     let mut number = 0_u64;
@@ -47,7 +47,7 @@ pub(crate) unsafe fn any() -> u64 {
     number
 }
 
-/// The next number of the running thread; any number for a program that runs without a controller.
+/// Returns the next number of the running thread; any number for a program that runs without a controller.
 pub(crate) unsafe fn next() -> u64 {
     if !server::has_controller() {
         return any();

@@ -33,11 +33,10 @@ interpose! {
 const PLACE: usize = 6;
 const EINVAL: isize = -22;
 const EEXIST: isize = -17;
-/// Names that are tried before giving up.
+/// Number of names tried before giving up.
 const TRIES: u32 = 10_000;
 
-/// Tries names until one does not exist yet. `attempt` creates something with a name; it returns a result of the
-/// kernel.
+/// Tries names until one does not exist yet. `attempt` creates something with a name, and returns a result of the kernel.
 unsafe fn make(template: *mut c_char, behind: usize, code: usize, attempt: impl Fn(usize) -> isize) -> isize {
     let len = CStr::from_ptr(template).to_bytes().len();
     let is_right = len >= PLACE + behind && (0..PLACE).all(|at| *template.add(len - behind - PLACE + at) as u8 == b'X');
@@ -96,7 +95,7 @@ unsafe extern "C" fn make_directory(template: *mut c_char, code: usize) -> *mut 
     if finish(made) < 0 { core::ptr::null_mut() } else { template }
 }
 
-/// A free name; it may be taken by the time it is used.
+/// Finds a free name; it may be taken by the time it is used.
 unsafe extern "C" fn find_name(template: *mut c_char, code: usize) -> *mut c_char {
     let result = make(template, 0, code, |path| if paths::status(HERE, path, 0).is_some() { EEXIST } else { 0 });
     if finish(result) < 0 {

@@ -1,7 +1,7 @@
 //! The times of files.
 //!
 //! A file that an execution changes has the time of the [execution's](crate::time) clock; the kernel's clock would
-//! differ in every execution, and is years before that clock.
+//! differ in every execution, and is years behind that clock.
 
 use super::files;
 use crate::io::channels::key;
@@ -54,7 +54,7 @@ struct Precise {
     unused: i32,
 }
 
-/// When a file was changed last in this execution, in seconds and nanoseconds.
+/// Returns when a file was last changed in this execution, in seconds and nanoseconds.
 unsafe fn changed_at(device: u64, node: u64) -> Option<(i64, i64)> {
     if !schedule::running() || free::is_on() {
         return None;
@@ -64,7 +64,7 @@ unsafe fn changed_at(device: u64, node: u64) -> Option<(i64, i64)> {
     Some(((moment / SECOND) as i64, (moment % SECOND) as i64))
 }
 
-/// Whether the kernel has taken a time from its own clock, which is behind that of executions. A later time, or one
+/// Returns whether the kernel took a time from its own clock, which is behind that of executions. A later time, or one
 /// long ago, was set by the program.
 unsafe fn is_of_kernel(seconds: i64) -> bool {
     /// Executions take no longer.

@@ -1,16 +1,16 @@
 //! A private view of the files that an execution changes.
 //!
-//! What one execution leaves in a directory must not reach the next one, nor a parallel one: a lock file that an
-//! aborted execution has left behind would make all others fail. Before an execution changes anything in a directory
-//! for the first time, an overlay therefore covers the directory, in a mount namespace of the process. The existing
-//! files are seen through it, changes go to memory, and everything disappears with the process.
+//! What one execution leaves in a directory must not reach the next one, nor a parallel one: a lock file left behind by an
+//! aborted execution would make all others fail. Before an execution changes anything in a directory for the first time, an
+//! overlay therefore covers the directory, in a mount namespace of the process. The existing files are seen through it, changes
+//! go to memory, and everything disappears with the process.
 //!
-//! An execution that is about to change files in a directory begins again, with the directory covered from its
-//! [start](early). If it cannot, what it has opened there is opened again, through the overlay. From then on the
-//! kernel itself redirects descriptors to the copy of a file when it is changed for the first time.
+//! An execution that is about to change files in a directory restarts, with the directory covered from its [start](early). If it
+//! cannot, the files that it has opened there are opened again, through the overlay. From then on the kernel itself redirects
+//! descriptors to the copy of a file when it is changed for the first time.
 //!
-//! With threads that run freely, in an in-process loop, and where the kernel refuses namespaces, files stay as they are;
-//! callers learn that by [`Cover::Refused`].
+//! With free-running threads, in an in-process loop, and if the kernel refuses namespaces, the real files are changed; callers
+//! learn that by [`Cover::Refused`].
 
 use super::namespace::{self, MOUNT, Namespace, raise_privileges};
 use super::paths::{
@@ -27,20 +27,20 @@ use racehunter_abi::{Escape, TRACES_OF_LINKS};
 pub(crate) enum Cover {
     /// It is, now or since an earlier call.
     Private,
-    /// It is not a file: a device, a pipe, what the kernel shows below `/proc`.
+    /// It is not a file: a device, a pipe, an entry of `/proc`.
     NotAFile,
     /// It cannot be made private.
     Refused,
 }
 
-/// Directories that are covered, at most; a program that changes files in more of them is refused.
+/// Maximum number of covered directories; a program that changes files in more of them is refused.
 pub(super) const DIRECTORIES: usize = 16;
-/// Descriptors that are checked when something is covered.
+/// Number of descriptors that are checked when something is covered.
 const DESCRIPTORS: i32 = 256;
 
 struct View {
     covered: [Path; DIRECTORIES],
-    /// What is below each of the overlays.
+    /// The directories below the overlays.
     below: [i32; DIRECTORIES],
     count: usize,
     namespace: Namespace,
@@ -53,8 +53,8 @@ static VIEW: Global<View> = Global::new(View {
     namespace: Namespace::Common,
 });
 
-/// An execution begins of a program that has kernel threads, or changes files. It could not leave the namespaces later, when it has kernel threads, and
-/// what it has learnt of files by then would not be true of their copies.
+/// Covers files at the start of an execution of a program that has kernel threads, or changes files. With kernel threads it could
+/// not leave the namespaces later, and what it had learnt about files by then would not apply to their copies.
 pub(crate) unsafe fn begin_early(changes_files: bool) {
     let wants_network = early::has_network() && !server::shares_network();
     if server::shares_files() && !wants_network {
@@ -85,12 +85,12 @@ pub(crate) unsafe fn begin_early(changes_files: bool) {
     }
 }
 
-/// Whether this execution has changed files in its own view of them.
+/// Returns whether this execution has changed files in its own view of them.
 pub(crate) unsafe fn is_active() -> bool {
     (*VIEW.ptr()).count > 0
 }
 
-/// The calling thread is about to create, remove, rename or write the file or directory at a path.
+/// Called when the calling thread is about to create, remove, rename or write the file or directory at a path.
 pub(crate) unsafe fn cover(directory: i32, path: &CStr) -> Cover {
     if !schedule::running() || !server::has_controller() {
         return Cover::Refused;
@@ -105,7 +105,7 @@ pub(crate) unsafe fn cover(directory: i32, path: &CStr) -> Cover {
     covered
 }
 
-/// The calling thread is about to change what a descriptor refers to.
+/// Called when the calling thread is about to change what a descriptor refers to.
 pub(crate) unsafe fn cover_descriptor(fd: i32) -> Cover {
     if !schedule::running() || !server::has_controller() {
         return Cover::Refused;
@@ -113,7 +113,7 @@ pub(crate) unsafe fn cover_descriptor(fd: i32) -> Cover {
     paths::of_descriptor(fd).and_then(|path| path.parent()).map_or(Cover::NotAFile, |parent| cover_all(&parent))
 }
 
-/// Something is about to happen in a directory, to unknown files.
+/// Called when something is about to happen in a directory, to unknown files.
 pub(crate) unsafe fn cover_below(directory: &CStr) -> Cover {
     if !schedule::running() || !server::has_controller() {
         return Cover::Refused;
@@ -131,8 +131,8 @@ unsafe fn cover_all(directory: &Path) -> Cover {
     if is_private { Cover::Private } else { Cover::Refused }
 }
 
-/// What is covered for a directory: the whole working directory if it contains the directory, since files cannot be
-/// renamed from one overlay to another.
+/// Returns the directory to cover: the whole working directory if it contains the directory, since files cannot be renamed from
+/// one overlay to another.
 unsafe fn around(directory: &Path) -> Path {
     match working_directory() {
         Some(whole) if directory.is_in(whole.text()) && whole.text() != b"/" && !has_mounts_below(&whole) => whole,
@@ -140,7 +140,7 @@ unsafe fn around(directory: &Path) -> Path {
     }
 }
 
-/// Whether something else is mounted below a directory, which an overlay would hide. If that is not known, there may be.
+/// Returns whether something else is mounted below a directory, which an overlay would hide, or whether that is unknown.
 unsafe fn has_mounts_below(directory: &Path) -> bool {
     const ROOM: usize = 1 << 16;
     static TEXT: Global<[u8; ROOM]> = Global::new([0; ROOM]);
@@ -170,7 +170,7 @@ unsafe fn has_mounts_below(directory: &Path) -> bool {
     used + 1 >= ROOM || places.into_iter().any(is_other)
 }
 
-/// Whether one overlay covers what is at both paths, so that one can be renamed to the other.
+/// Returns whether one overlay covers both paths, so that one can be renamed to the other.
 pub(crate) unsafe fn are_together(directory: i32, path: &CStr, other: &CStr) -> bool {
     let view = &*VIEW.ptr();
     let deepest = |directory: i32, path: &CStr| {
@@ -186,17 +186,17 @@ unsafe fn is_covered(parent: &Path) -> bool {
     view.covered[..view.count].iter().any(|known| parent.is_in(known.text()))
 }
 
-/// Whether what is at a path is private to the execution.
+/// Returns whether the file at a path is private to the execution.
 pub(crate) unsafe fn has(directory: i32, path: usize) -> bool {
     let parent = Place::open(directory, path).and_then(|place| paths::of_descriptor(place.0)?.parent());
     parent.is_some_and(|parent| is_covered(&parent))
 }
 
-/// Whether a path refers to a directory that is itself covered: the kernel neither removes nor renames one.
+/// Returns whether a path refers to a directory that is itself covered: the kernel neither removes nor renames one.
 unsafe fn leads_to_covered(directory: i32, path: &CStr) -> bool {
     let view = &*VIEW.ptr();
     let covered = &view.covered[..view.count];
-    // Most executions change nothing, or only what is in one directory.
+    // Most executions change nothing, or only files in one directory.
     !covered.is_empty()
         && Place::open(directory, path.as_ptr() as usize)
             .filter(|place| place.status().kind() == DIRECTORY)
@@ -204,8 +204,8 @@ unsafe fn leads_to_covered(directory: i32, path: &CStr) -> bool {
             .is_some_and(|path| covered.iter().any(|known| known.text() == path.text()))
 }
 
-/// Covers a directory in the middle of an execution. What the execution knows about its files, including the locks
-/// that it holds on them, would not apply to their copies, so it begins again, and covers the directory at its start.
+/// Covers a directory in the middle of an execution. What the execution knows about its files, including the locks that it holds
+/// on them, would not apply to their copies, so it restarts, and covers the directory at its start.
 unsafe fn cover_directory(parent: &Path) -> bool {
     if !free::is_on() && early::remember(parent) {
         server::begin_earlier();
@@ -239,7 +239,7 @@ unsafe fn cover_now(parent: &Path) -> bool {
     is_mounted
 }
 
-/// The directory that contains the entry of a path. `None` for anything that is neither a file nor a directory.
+/// Returns the directory that contains the entry of a path. `None` for anything that is neither a file nor a directory.
 unsafe fn directory_of(directory: i32, path: &CStr) -> Option<Path> {
     if let Some(existing) = Place::open(directory, path.as_ptr() as usize) {
         if !matches!(existing.status().kind(), REGULAR | DIRECTORY) {
@@ -247,7 +247,7 @@ unsafe fn directory_of(directory: i32, path: &CStr) -> Option<Path> {
         }
         return paths::of_descriptor(existing.0)?.parent();
     }
-    // It is not there yet; its directory is.
+    // The file does not exist yet, but its directory does.
     let bytes = path.to_bytes();
     let end = bytes.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
     let parent = match bytes[..end].iter().rposition(|&byte| byte == b'/') {
@@ -265,8 +265,8 @@ unsafe fn mount_over(directory: &Path, user: bool) -> bool {
     const UMOUNT: usize = 166;
     const DETACH: usize = 2;
     let here = working_directory().unwrap_or(Path::NEW);
-    // The memory is mounted over the directory first, so that no other place is needed for it; what was there is reached by
-    // its descriptor.
+    // The memory is mounted over the directory first, so that no other place is needed for it; the covered directory is reached
+    // by its descriptor.
     let Some(lower) = Place::open(HERE, directory.pointer()) else { return false };
     let inner = Inner::of(directory);
     let status = lower.status();
@@ -313,8 +313,8 @@ unsafe fn mount_over(directory: &Path, user: bool) -> bool {
     true
 }
 
-/// Already covered directories below one that is about to be covered. An overlay shows its directory without mounts,
-/// so these would be hidden, with everything that the execution has changed in them: they are moved into it.
+/// Already covered directories below one that is about to be covered. An overlay shows its directory without mounts, so these
+/// would be hidden, with everything that the execution has changed in them: they are moved into it.
 struct Inner([Option<Place>; DIRECTORIES]);
 
 impl Inner {
@@ -324,7 +324,7 @@ impl Inner {
         let mut places = [const { None }; DIRECTORIES];
         for (place, known) in places.iter_mut().zip(covered) {
             let is_below = |other: &Path| other.text().len() < known.text().len() && known.is_in(other.text());
-            // Those further down move with the one that contains them.
+            // Directories further down move with the one that contains them.
             if is_below(directory) && !covered.iter().any(|other| is_below(other) && other.is_in(directory.text())) {
                 *place = Place::open(HERE, known.pointer());
             }
@@ -332,7 +332,7 @@ impl Inner {
         Self(places)
     }
 
-    /// Whether all of them are at their paths again.
+    /// Moves them. Returns whether all of them are at their paths again.
     unsafe fn bring_along(&self) -> bool {
         const MOVE: usize = 8192;
         let view = &*VIEW.ptr();
@@ -344,8 +344,7 @@ impl Inner {
     }
 }
 
-/// A directory for the overlay, with the mode and the owner of the one that it covers, because that is what the
-/// program sees.
+/// Creates a directory for the overlay, with the mode and the owner of the one that it covers, because the program sees them.
 unsafe fn make_layer(directory: &Path, name: &[u8], like: &Status) -> Option<Place> {
     const MKDIR: usize = 83;
     const CHOWN: usize = 92;
@@ -357,7 +356,7 @@ unsafe fn make_layer(directory: &Path, name: &[u8], like: &Status) -> Option<Pla
     Place::open(HERE, path.pointer())
 }
 
-/// What was opened in a directory before it was covered is opened again, through the overlay.
+/// Opens files again, through the overlay, that were opened in a directory before it was covered.
 unsafe fn reopen_below(directory: &Path) {
     for fd in 0..DESCRIPTORS {
         if is_open(fd)
@@ -374,7 +373,7 @@ unsafe fn is_open(fd: i32) -> bool {
     sys::call(sys::FCNTL, fd as usize, GET_DESCRIPTOR_FLAGS, 0, 0) >= 0
 }
 
-/// Makes a descriptor refer to what is at a path now, at the same position.
+/// Makes a descriptor refer to the file at a path now, at the same position.
 unsafe fn reopen(fd: i32, path: usize) {
     const GET_DESCRIPTOR_FLAGS: usize = 1;
     const GET_FLAGS: usize = 3;
@@ -395,14 +394,14 @@ unsafe fn reopen(fd: i32, path: usize) {
     sys::call(sys::CLOSE, again as usize, 0, 0, 0);
 }
 
-/// A copy of a descriptor whose number the program does not see.
+/// Copies a descriptor to a number that the program does not see.
 pub(super) unsafe fn out_of_the_way(fd: i32) -> i32 {
     const COPY_CLOSE_ON_EXEC: usize = 1030;
     let copy = |least: usize| sys::call(sys::FCNTL, fd as usize, COPY_CLOSE_ON_EXEC, least, 0);
     [900, 200].into_iter().map(copy).find(|&copy| copy >= 0).map_or(-1, |copy| copy as i32)
 }
 
-/// A file is about to be changed. If it existed before and has several names, some may be outside the overlay, where
+/// Checks a file that is about to be changed. If it existed before and has several names, some may be outside the overlay, where
 /// the old content stays.
 unsafe fn look_at_names(directory: i32, path: &CStr) {
     static IS_TOLD: Global<bool> = Global::new(false);

@@ -32,7 +32,7 @@ pub struct Doubt {
 /// The locks of both accesses, the most suspicious first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Locks {
-    /// One access is locked and the other is not: somebody thought that a lock is needed.
+    /// One access is locked and the other is not: the author considered a lock necessary.
     OneSided,
     /// Neither is locked.
     None,

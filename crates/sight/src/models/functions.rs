@@ -1,6 +1,6 @@
-//! The functions that have a model. The language of the models is explained in the module above.
+//! The functions that have a model. The parent module explains the notation.
 
-/// The names of hidden state. What they are in the runtime must be the same, in the same order.
+/// The names of hidden state. The runtime must list the same names in the same order.
 pub const HIDDEN: &[&str] = &[
     "asctime",
     "crypt",
@@ -51,7 +51,7 @@ pub const HIDDEN: &[&str] = &[
     "wctomb",
 ];
 
-/// All models. Each name is in one of them only.
+/// All models. Each name occurs once.
 pub const ALL: &[(&str, &str)] = &[
     // Blocks of memory.
     ("memcpy memmove mempcpy __mempcpy __memcpy_chk __memmove_chk __mempcpy_chk", "r1n2 w0n2"),
@@ -178,8 +178,8 @@ pub const ALL: &[(&str, &str)] = &[
     ("perror", "r0s r@stderr.8"),
     ("putchar putchar_unlocked", "r@stdout.8"),
     ("getchar getchar_unlocked", "r@stdin.8"),
-    // A stream's lock, which is not seen, orders the calls on it: they read the stream, those without the lock change
-    // it, and closing it is the last write.
+    // The lock of a stream, which is not seen, orders the calls on it. Calls with the lock read the stream, those
+    // without it change it, and closing it is the last write.
     ("fputs", "r0s r~1.1"),
     ("fputs_unlocked", "r0s m~1.1"),
     ("fputc putc _IO_putc", "r~1.1"),
@@ -290,7 +290,7 @@ pub const ALL: &[(&str, &str)] = &[
     ("symlinkat", "r0s r2s"),
     ("readlink", "r0s >w1v"),
     ("readlinkat", "r1s >w2v"),
-    // The beginning of the path is written even if its end does not exist.
+    // The start of the path is written even if its end does not exist.
     ("realpath", "r0s >w1.1 >w1s?"),
     ("getcwd getwd", ">w0s?"),
     ("get_current_dir_name", ""),
@@ -355,7 +355,7 @@ pub const ALL: &[(&str, &str)] = &[
     ("adjtime", "r0.16 >w1.16!"),
     // The process and the machine.
     ("uname", ">w0.390!"),
-    // A name that is too long is cut off, and that is a failure.
+    // A name that is too long is truncated, and that is a failure.
     ("gethostname", ">w0.1 >w0s!"),
     ("getdomainname", ">w0s!"),
     ("sysinfo", ">w0.112!"),
@@ -479,9 +479,9 @@ pub const ALL: &[(&str, &str)] = &[
     ("hsearch_r", ">w3.8 m4.1 &"),
     ("insque", "m0.16 &"),
     ("remque", "r0.16 &"),
-    // The pointer to the table of its class is read.
+    // Reads the pointer to the vtable.
     ("__dynamic_cast", "r0.8"),
-    // Numbers by chance.
+    // Random numbers.
     ("rand srand", "a$random"),
     ("random srandom", "a$random"),
     ("initstate", "a$random &"),
@@ -572,7 +572,7 @@ pub const ALL: &[(&str, &str)] = &[
         "getutent getutid getutline setutent endutent pututline getutxent getutxid getutxline setutxent endutxent pututxline",
         "m$getutent &",
     ),
-    // It moves the words behind its argument too.
+    // It also permutes the argument vector.
     ("getopt getopt_long getopt_long_only", "m$getopt m@optind.4 w@optarg.8 w@optopt.4 r@opterr.4 &"),
     ("crypt", "r0s r1s m$crypt >w=s?"),
     ("encrypt setkey", "m0.64 m$crypt"),

@@ -35,7 +35,7 @@ impl Reader<Mmap> {
     pub fn open(path: &Path) -> Result<Self, Error> {
         let file = File::open(path)?;
         #[allow(unsafe_code)]
-        // SAFETY: the map is read only. If somebody writes the file meanwhile, bytes change between two reads; every
+        // SAFETY: the map is read only. If another process writes the file meanwhile, bytes change between two reads; every
         // number is checked when it is read, and not read again.
         let map = unsafe { Mmap::map(&file)? };
         Self::new(map)

@@ -1,20 +1,19 @@
-//! The figures of the variable-bounding paper that are programs. Accesses are atomic, so that the assertion is the only
-//! bug.
+//! The figures of the variable-bounding paper that are programs. Accesses are atomic, so the assertion is the only bug.
 
 use racehunter_explore::model::{Op, Program, Value};
 
-/// One of them.
+/// A figure.
 pub struct Figure {
     pub number: u32,
     pub program: Program,
-    /// What the paper says that its bug needs: preemptions, variables, threads.
+    /// What its bug needs according to the paper: preemptions, variables, threads.
     pub needs: (u32, u32, u32),
 }
 
 const A: usize = 0;
 const B: usize = 1;
 
-/// Jumps always: the register is never set.
+/// An unconditional jump: the register is never set.
 const fn jump(to: usize) -> Op {
     Op::JumpIf(3, 0, to)
 }

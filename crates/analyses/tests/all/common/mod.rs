@@ -1,4 +1,4 @@
-//! What the tests of the search share.
+//! Common code of the search tests.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub mod figures;
@@ -16,7 +16,7 @@ pub const WIDER: Shape = Shape { threads: 3, statements: 2, timing: false, signa
 pub const SIGNALS: Shape = Shape { threads: 2, statements: 2, timing: false, signals: true };
 pub const TIMED: Shape = Shape { threads: 2, statements: 2, timing: true, signals: false };
 
-/// Remembers what was run.
+/// Records what was run.
 pub struct Recorder {
     pub inner: ModelExecutor,
     pub runs: Vec<(Plan, Execution)>,
@@ -40,16 +40,16 @@ impl Executor for Recorder {
     }
 }
 
-/// One campaign over a program, and everything that can be asked about it afterwards.
+/// The result of one campaign over a program.
 pub struct Hunt {
     pub summary: Summary,
-    /// The schedules of the last pass, in the order in which they were run.
+    /// The schedules of the last pass, in execution order.
     pub orders: Vec<Vec<u32>>,
     /// `(bound, executions, complete)` of every stage.
     pub stages: Vec<(u32, u64, bool)>,
-    /// The points at the end.
+    /// The final set of points.
     pub points: HashSet<u32>,
-    /// How the schedules of the last pass ended, and what they wrote.
+    /// Outcome and output of the schedules of the last pass.
     pub ends: BTreeSet<(String, Vec<u8>)>,
 }
 
@@ -66,7 +66,7 @@ pub fn hunt_with(executor: ModelExecutor, portfolio: Portfolio, budget: Budget) 
         Progress::Execution { .. } => {}
     };
     let summary = Campaign::new(portfolio, budget, &mut progress).run(&mut recorder, &mut || false);
-    // A target that chose a thread which was blocked is no schedule.
+    // A target that chose a blocked thread is not a schedule.
     let explored = recorder.runs.iter().filter(|(plan, execution)| {
         let monitor = budget.points == Points::Shared && plan.observe == Observe::Everything;
         !monitor && !matches!(execution.outcome, Outcome::Diverged(_))
@@ -88,7 +88,7 @@ pub fn bugs_of<'a>(paths: impl Iterator<Item = &'a Path>) -> BTreeSet<Bug> {
     paths.flat_map(|path| path.bugs.iter().cloned()).collect()
 }
 
-/// How schedules end, and what they write.
+/// Returns outcome and output of each schedule.
 pub fn ends_of<'a>(paths: impl Iterator<Item = &'a Path>) -> BTreeSet<(String, Vec<u8>)> {
     paths.map(|path| (format!("{:?}", path.outcome), path.output.clone())).collect()
 }
@@ -97,7 +97,7 @@ pub fn found(summary: &Summary) -> BTreeSet<Bug> {
     summary.found.iter().map(|found| found.bug.clone()).collect()
 }
 
-/// The program of listing 1 in the 2025 paper, as its figure 1 draws it.
+/// The program of listing 1 in the 2025 paper, as drawn in its figure 1.
 pub fn listing_1() -> Program {
     use racehunter_explore::model::{Op, Value};
     let add = |value| vec![Op::Read(0, 0), Op::Write(0, Value::RegPlus(0, value))];
@@ -108,12 +108,12 @@ fn number(name: &str) -> u64 {
     std::env::var(name).map_or(1, |text| text.parse().expect("a number"))
 }
 
-/// How many times as many programs a test takes: `RACEHUNTER_ORACLE_CASES`, which `cargo xtask test --all` sets.
+/// Multiplies the number of random programs: `RACEHUNTER_ORACLE_CASES`, which `cargo xtask test --all` sets.
 pub fn times() -> u64 {
     number("RACEHUNTER_ORACLE_CASES")
 }
 
-/// How properties are tested: many small programs, and no files left behind.
+/// Configures properties: many small programs, and no files left behind.
 pub fn config(cases: u32) -> proptest::prelude::ProptestConfig {
     use proptest::test_runner::RngSeed;
     let times = times() as u32;
@@ -122,8 +122,8 @@ pub fn config(cases: u32) -> proptest::prelude::ProptestConfig {
         cases: cases * times,
         max_global_rejects: 100_000 * times,
         failure_persistence: None,
-        // The same programs each time: a change of the result comes from a change of the code. A number in
-        // `RACEHUNTER_ORACLE_SEED` draws others.
+        // The same programs each time, so that a changed result points to a change in the code. A number in
+        // `RACEHUNTER_ORACLE_SEED` selects others.
         rng_seed: RngSeed::Fixed(number("RACEHUNTER_ORACLE_SEED")),
         ..default
     }

@@ -4,17 +4,17 @@ use super::{Phase, State, Status, Thread};
 use crate::Wait;
 
 impl State<'_> {
-    /// Which signal a waiter may take.
+    /// Returns the signal that a waiter may take.
     pub(super) fn permit(&self, condition: usize, ticket: u64) -> Option<usize> {
         self.permits.iter().position(|&(on, after)| on == condition && after > ticket)
     }
 
-    /// Whether a thread waits on a condition variable, and may stop without a reason.
+    /// Returns whether a thread waits on a condition variable and may wake up spuriously.
     pub fn may_wake(&self, number: u32) -> bool {
         self.chooses_wakeups && self.status(number) == Status::Blocked(Wait::Condition)
     }
 
-    /// A signal for one of those who wait, if there is more than one who could take it.
+    /// Leaves a signal for one of the waiters, if more than one could take it.
     pub(super) fn grant(&mut self, condition: usize) -> bool {
         let tickets: Vec<u64> = self
             .threads
@@ -36,8 +36,8 @@ impl State<'_> {
         true
     }
 
-    /// Whether a thread waits again as if it had not been woken: it was woken spuriously, and since then no other thread has
-    /// done anything, and this one has only read.
+    /// Returns whether a thread waits again as if it had not been woken: it woke up spuriously, and since then no other
+    /// thread has done anything and it has only read.
     pub(super) fn waits_again(&mut self, number: u32) -> bool {
         let thread = self.thread(number);
         let (place, woken) = ((thread.position, thread.registers), thread.woken);

@@ -1,17 +1,17 @@
-//! Signal handlers: a thread that was sent the signal runs its handler before anything else.
+//! Signal handlers: a thread with a pending signal runs its handler before anything else.
 
 use super::{Interrupted, Phase, REGISTERS, SIGNAL, State};
 use crate::model::clocks::Carrier;
 use racehunter_log::{Event, EventNumber, Position, ThreadId};
 
 impl State<'_> {
-    /// Whether a thread runs the handler before anything else.
+    /// Returns whether a thread runs the handler next.
     pub(super) fn takes_signal(&self, number: u32) -> bool {
         let thread = self.thread(number);
         thread.pending && thread.interrupted.is_none() && thread.phase == Phase::Running && !thread.over
     }
 
-    /// A thread is chosen, or has left a handler: if it was sent the signal, it goes on with the handler.
+    /// Starts the handler of a thread that was chosen or has left a handler, if its signal is pending.
     pub(super) fn deliver(&mut self, number: u32) {
         if !self.takes_signal(number) {
             return;
@@ -34,7 +34,7 @@ impl State<'_> {
         self.run_local(number);
     }
 
-    /// The handler that a thread runs is over.
+    /// Ends the handler that a thread runs.
     pub(super) fn leave_handler(&mut self, number: u32) {
         let Some(back) = self.thread_mut(number).interrupted.take() else { return };
         let thread = self.thread_mut(number);

@@ -1,4 +1,4 @@
-//! Loops that wait: a thread that comes back to the same state has to wait for others.
+//! Waiting loops: a thread that returns to the same state has to wait for others.
 
 use super::{Operation, State, Status, VARIABLES, Visit};
 use crate::Wait;
@@ -9,12 +9,12 @@ impl State<'_> {
         values.iter().all(|&(variable, value)| self.variables[variable] == value)
     }
 
-    /// Whether all threads that are not over are blocked, and some of them in loops.
+    /// Returns whether all threads that have not ended are blocked, some of them in loops.
     pub fn spins_for_ever(&self) -> bool {
         (0..self.threads()).any(|thread| self.status(thread) == Status::Blocked(Wait::Change))
     }
 
-    /// Takes note of what a thread has just done.
+    /// Notes what a thread has just done.
     pub(super) fn retrace(&mut self, number: u32, operation: &Operation) {
         let Operation { at, event } = operation;
         let looks = match event {
@@ -24,7 +24,7 @@ impl State<'_> {
         };
         let thread = self.thread_mut(number);
         if !matches!(event, Event::WaitEnd { .. }) {
-            // One event after the other.
+            // Consecutive events only.
             thread.woken = thread.woken.filter(|woken| looks && woken + 1 == at.number.0).map(|woken| woken + 1);
         }
         self.thread_mut(number).awaits = None;
@@ -35,14 +35,14 @@ impl State<'_> {
         }
     }
 
-    /// Whether a thread is about to make an access that it was about to make before, in the same state.
+    /// Checks whether a thread is about to repeat an access in the same state.
     pub(super) fn look_back(&mut self, number: u32) {
         let Some(access) = self.next_access(number).filter(|_| self.spins_are_waits) else { return };
         let thread = self.thread(number);
         let (position, registers) = (thread.position, thread.registers);
         let is_here = |visit: &&Visit| visit.position == position && visit.registers == registers;
         if let Some(visit) = thread.visits.iter().rev().find(is_here) {
-            // What was there before the first access since.
+            // The values before the first access since.
             let mut awaited: Vec<(usize, i64)> = Vec::new();
             for &(variable, value) in &thread.touched[visit.touched..] {
                 if awaited.iter().all(|&(known, _)| known != variable) {

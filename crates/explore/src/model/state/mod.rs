@@ -1,8 +1,7 @@
-//! A program in the middle of an execution: what each thread can do, and what happens when it does.
+//! A program in the middle of an execution: what each thread can do, and the effect of doing it.
 
-//!
-//! This file has the state, and what can be asked of it. What changes it is in [`perform`] (operations), [`conditions`] (who a
-//! signal wakes), [`handlers`] (signal handlers) and [`loops`] (loops that wait).
+//! This file contains the state and its queries. Changes are in [`perform`] (operations), [`conditions`] (which waiter a signal
+//! wakes), [`handlers`] (signal handlers) and [`loops`] (waiting loops).
 
 mod conditions;
 mod handlers;
@@ -22,7 +21,7 @@ use racehunter_walk::Next;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     Ready,
-    /// By a time-out at this time.
+    /// Can continue by a time-out at this time.
     Suspended(u64, Wait),
     Blocked(Wait),
     Over,
@@ -30,15 +29,15 @@ pub(super) enum Status {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// At the operation that its position says.
+    /// At the operation of its position.
     Running,
     /// Inside a wait that is not signalled.
     Waiting { condition: usize, mutex: usize, ticket: u64 },
-    /// Inside a wait whose time is over.
+    /// Inside a wait that has timed out.
     TimedOut { condition: usize, mutex: usize },
-    /// Inside a wait that ends without a reason.
+    /// Inside a wait that ends spuriously.
     Woken { condition: usize, mutex: usize },
-    /// At a lock whose time is over.
+    /// At a lock that has timed out.
     LockTimedOut,
     /// At the end of a wait: about to take the mutex again.
     Relocking { mutex: usize },
@@ -64,12 +63,12 @@ impl Operation {
         self.at.code.0
     }
 
-    /// The site as plans and flags number it; 0 for none.
+    /// Returns the site as numbered in plans and flags; 0 for none.
     pub fn site(&self) -> u32 {
         self.at.site.map_or(0, SiteId::logged)
     }
 
-    /// The address that it is about, 0 for none.
+    /// Returns the address that it accesses, 0 for none.
     pub fn object(&self) -> u64 {
         self.event.variable().map_or(0, |object| object.0)
     }
@@ -86,28 +85,28 @@ struct Thread {
     registers: [i64; REGISTERS],
     children: Vec<u32>,
     phase: Phase,
-    /// Until when it sleeps, or waits at most.
+    /// The end of its sleep, or of its wait at the latest.
     deadline: Option<u64>,
-    /// It has been seen to stand before its next operation; see [`State::lazy`].
+    /// It has reached its next operation; see [`State::lazy`].
     arrived: bool,
     over: bool,
     /// Where it is, or was last.
     code: u64,
-    /// The accesses that it has come to since it did anything else, and what it has accessed on the way.
+    /// The accesses it has reached since it last did anything else, and what it has accessed meanwhile.
     visits: Vec<Visit>,
     touched: Vec<(usize, i64)>,
-    /// Where it began to wait last, and since when it goes on by a spurious wake-up without having done anything but look.
+    /// Where it last began to wait, and since when, after a spurious wake-up, it has only read.
     waited: (usize, [i64; REGISTERS]),
     woken: Option<u64>,
-    /// It was sent the signal, and has not run the handler for it.
+    /// It was sent the signal, and has not yet run the handler.
     pending: bool,
-    /// Where it goes on after the handler that it runs.
+    /// Where it continues after its handler.
     interrupted: Option<Interrupted>,
-    /// It is where it was before, and goes on when one of these variables has another value.
+    /// It has returned to an earlier state, and continues when one of these variables has another value.
     awaits: Option<Vec<(usize, i64)>>,
 }
 
-/// What a thread was about to do when it was interrupted by a handler.
+/// What a thread was about to do when a handler interrupted it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Interrupted {
     body: usize,
@@ -124,7 +123,7 @@ const SIGNAL: u64 = 10;
 struct Visit {
     position: usize,
     registers: [i64; REGISTERS],
-    /// What it has accessed before.
+    /// What it had accessed before.
     touched: usize,
 }
 
@@ -138,23 +137,23 @@ pub(super) struct State<'a> {
     semaphores: Vec<i64>,
     time: u64,
     tickets: u64,
-    /// Events that have happened.
+    /// Number of events so far.
     pub events: u64,
     pub clocks: Clocks,
-    /// How the program ended, once it has.
+    /// How the program ended, if it has.
     pub outcome: Option<Outcome>,
-    /// A thread that was just created, yielded or slept counts as able to run until it was seen to stand before an
-    /// operation that it cannot perform. The real runtime cannot know better.
+    /// A thread that was just created, yielded or slept counts as able to run until it reaches an operation that it cannot
+    /// perform. The real runtime cannot know better.
     pub lazy: bool,
-    /// A thread that goes round in a loop, and changes nothing, is blocked until another one changes what it reads.
+    /// A thread that iterates in a loop and changes nothing is blocked until another one changes what it reads.
     pub spins_are_waits: bool,
     /// Wake-ups are choices: a wait may end without a signal, and a signal may wake any waiter.
     pub chooses_wakeups: bool,
-    /// Signals that one of those may take who waited before: condition variables and tickets, the oldest first.
+    /// Signals that any earlier waiter may take: condition variables and tickets, the oldest first.
     permits: Vec<(usize, u64)>,
-    /// Beginnings and ends of handlers that are not in the log yet.
+    /// Starts and ends of handlers that are not in the log yet.
     pub notes: Vec<Record>,
-    /// The last event was one of a handler.
+    /// The last event belongs to a handler.
     pub in_handler: bool,
 }
 
@@ -165,7 +164,7 @@ const CONDITIONS: u64 = 0x30_0000;
 const SEMAPHORES: u64 = 0x40_0000;
 
 impl<'a> State<'a> {
-    /// The program before its first event.
+    /// Creates the program before its first event.
     pub fn new(program: &'a Program, lazy: bool) -> Self {
         let mut state = Self {
             program,
@@ -218,14 +217,14 @@ impl<'a> State<'a> {
         number
     }
 
-    /// What the program would write at its end: its variables, and for each thread where it is and its registers.
+    /// Returns the output of the program at its end: its variables, and the position and registers of each thread.
     pub fn output(&self) -> Vec<u8> {
         let threads: Vec<_> =
             self.threads.iter().map(|thread| (thread.body, thread.position, thread.registers)).collect();
         format!("{:?} {threads:?}", self.variables).into_bytes()
     }
 
-    /// What tells this moment from others: everything that matters for what is ahead.
+    /// Returns a key of the state: everything that the continuations depend on.
     pub fn key(&self) -> String {
         let all = self.threads.iter().filter_map(|thread| match thread.phase {
             Phase::Waiting { ticket, .. } => Some(ticket),
@@ -233,7 +232,7 @@ impl<'a> State<'a> {
         });
         let mut tickets: Vec<u64> = all.chain(self.permits.iter().map(|&(_, ticket)| ticket)).collect();
         tickets.sort_unstable();
-        // Of tickets only the order matters.
+        // Only the order of tickets matters.
         let rank = |ticket: u64| tickets.binary_search(&ticket).unwrap_or(0) as u64;
         let thread = |thread: &Thread| {
             let Thread { body, position, registers, children, phase, deadline, arrived, over, .. } = thread.clone();
@@ -252,7 +251,7 @@ impl<'a> State<'a> {
         format!("{threads:?} {permits:?} {rest:?}")
     }
 
-    /// Threads that exist or existed.
+    /// Returns the number of threads that exist or existed.
     pub fn threads(&self) -> u32 {
         self.threads.len() as u32
     }
@@ -270,12 +269,12 @@ impl<'a> State<'a> {
         self.program.bodies[thread.body].get(thread.position)
     }
 
-    /// Where a thread stands.
+    /// Returns where a thread is.
     pub fn code(&self, number: u32) -> u64 {
         self.thread(number).code
     }
 
-    /// Whether the next operation of a thread can be completed; else what it waits for.
+    /// Returns whether the next operation of a thread can be completed, or else what it waits for.
     fn completable(&self, number: u32) -> Result<(), Wait> {
         let check = |ok: bool, wait: Wait| if ok { Ok(()) } else { Err(wait) };
         let thread = self.thread(number);
@@ -302,7 +301,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// What the scheduler takes a thread for.
+    /// Returns the status of a thread for the scheduler.
     pub fn status(&self, number: u32) -> Status {
         let thread = self.thread(number);
         let completable = self.completable(number);
@@ -326,7 +325,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The access that a thread makes next, if it is one.
+    /// Returns the next operation of a thread, if it is an access.
     pub fn next_access(&self, number: u32) -> Option<Operation> {
         let thread = self.thread(number);
         if thread.phase != Phase::Running {
@@ -351,10 +350,10 @@ impl<'a> State<'a> {
         Some(Operation { at, event: Event::Access(Access { mode, address, size: 8, is_excused: false }) })
     }
 
-    /// Identity of a thread that does not depend on the schedule.
+    /// Returns the identity of a thread, which does not depend on the schedule.
     pub fn path(&self, number: u32) -> u64 {
         if self.program.bare {
-            // All threads are there from the start, as if `main` had made them.
+            // All threads exist from the start, as if `main` had created them.
             return if number == 0 { MAIN_PATH } else { path_of(MAIN_PATH, number) };
         }
         let parent = (0..self.threads()).find_map(|parent| {
@@ -364,7 +363,7 @@ impl<'a> State<'a> {
         parent.map_or(MAIN_PATH, |(parent, sibling)| path_of(self.path(parent), sibling))
     }
 
-    /// The next operation of a thread, as a walk sees it.
+    /// Returns the next operation of a thread, as a walk sees it.
     pub fn next(&self, number: u32) -> Next {
         let (object, changes) = match (self.thread(number).phase, self.next_op(number)) {
             (Phase::Running, Some(Op::Read(variable, _) | Op::AtomicRead(variable, _))) => {
@@ -393,13 +392,13 @@ impl<'a> State<'a> {
         Next { thread: number, path: self.path(number), object, changes, chosen: false, code: self.code(number) }
     }
 
-    /// What a thread waits for, for the log.
+    /// Returns what a thread waits for, for the log.
     pub fn awaited(&self, number: u32, wait: Wait) -> Blockage {
         let (object, owner) = self.awaited_object(number);
         Blockage { wait, object, owner: owner.map(ThreadId) }
     }
 
-    /// The object that a thread waits for, and its owner.
+    /// Returns the object that a thread waits for, and its owner.
     fn awaited_object(&self, number: u32) -> (u64, Option<u32>) {
         let thread = self.thread(number);
         let mutex = |mutex: usize| (address(MUTEXES, mutex), self.owners[mutex]);
@@ -418,7 +417,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The thread was chosen: it is seen to stand before its next operation, after a time-out if need be.
+    /// Moves a chosen thread to its next operation, by a time-out if necessary.
     pub fn arrive(&mut self, number: u32) {
         if let (true, Phase::Waiting { condition, mutex, .. }) = (self.may_wake(number), self.thread(number).phase) {
             self.thread_mut(number).phase = Phase::Woken { condition, mutex };
@@ -436,12 +435,13 @@ impl<'a> State<'a> {
         self.thread_mut(number).arrived = true;
         self.deliver(number);
         if !self.lazy && matches!(self.status(number), Status::Suspended(..)) {
-            // It slept, and now stands before a lock that it can only time out of.
+            // It slept, and has now reached a lock that it can only time out of.
             self.arrive(number);
         }
     }
 
-    /// Whether a decision is due before the next event of a thread, given which accesses are points, by their sites and variables.
+    /// Returns whether a decision is due before the next event of a thread, given which accesses are points, by their sites and
+    /// variables.
     pub fn at_point(&self, number: u32, is_point: impl Fn(u32, u64) -> bool) -> bool {
         let thread = self.thread(number);
         match (thread.phase, self.next_op(number)) {

@@ -1,4 +1,4 @@
-//! Operations: what happens when a thread goes on.
+//! Operations: what happens when a thread continues.
 
 use super::{CONDITIONS, MUTEXES, Operation, Phase, SEMAPHORES, SIGNAL, State, VARIABLES, address};
 use crate::Outcome;
@@ -19,7 +19,7 @@ fn acquire(mutex: usize, attempt: Attempt) -> Event {
 }
 
 impl State<'_> {
-    /// The next event of a thread happens; it must be possible. Returns it.
+    /// Performs the next event of a thread, which must be possible, and returns it.
     pub fn perform(&mut self, number: u32) -> Operation {
         self.arrive(number);
         self.events += 1;
@@ -130,7 +130,7 @@ impl State<'_> {
         self.clocks.release(number, Carrier::Object(address(MUTEXES, mutex)));
     }
 
-    /// The operation at the thread's position, which is an event, or the end of its body.
+    /// Performs the operation at the thread's position, which is an event, or the end of its body.
     fn operate(&mut self, number: u32) -> Event {
         let Some(op) = self.next_op(number) else {
             self.end(number);
@@ -258,7 +258,7 @@ impl State<'_> {
         }
     }
 
-    /// Local operations up to the next event. They happen together with the event before them.
+    /// Performs local operations up to the next event. They belong to the event before them.
     pub(super) fn run_local(&mut self, number: u32) {
         while let Some(op) = self.next_op(number).filter(|op| op.is_local()) {
             let thread = self.thread(number);

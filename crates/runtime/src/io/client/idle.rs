@@ -1,11 +1,11 @@
-//! Whether a process and its descendants wait for something, by what the kernel shows of them.
+//! Detects whether a process and its descendants are waiting, from what the kernel shows about them.
 
 use crate::sys;
 
 const OPEN: usize = 2;
 const GETDENTS64: usize = 217;
 
-/// Whether no thread of a process or of its descendants runs. `None` if that cannot be seen.
+/// Returns whether no thread of a process or of its descendants runs. `None` if that cannot be seen.
 pub(super) unsafe fn is_idle(pid: u32) -> Option<bool> {
     /// A client with more processes is busy.
     const DEPTH: u32 = 8;
@@ -27,9 +27,9 @@ unsafe fn is_idle_below(pid: u32, depth: u32) -> Option<bool> {
         let Some((thread, _)) = number(name) else { continue };
         let of = || Path::new().text("/proc/").number(pid).text("/task/").number(thread);
         let mut text = [0_u8; 512];
-        // Gone by now: it has ended.
+        // It has ended.
         let Some(length) = read(&of().text("/stat"), &mut text) else { continue };
-        // The name of the program, in parentheses, may have any letter in it.
+        // The name of the program, in parentheses, may contain any character.
         let end = text[..length].iter().rposition(|&letter| letter == b')')?;
         if matches!(text.get(end + 2), Some(b'R' | b'D')) {
             return Some(false);
@@ -46,7 +46,7 @@ unsafe fn is_idle_below(pid: u32, depth: u32) -> Option<bool> {
     Some(true)
 }
 
-/// The decimal number at the beginning of a text, and how many letters it has.
+/// Parses the decimal number at the start of a text. Returns it and its length.
 fn number(text: &[u8]) -> Option<(u32, usize)> {
     let digits = text.iter().take_while(|letter| letter.is_ascii_digit()).count();
     let value =
@@ -54,7 +54,7 @@ fn number(text: &[u8]) -> Option<(u32, usize)> {
     (digits > 0).then_some((value, digits))
 }
 
-/// A path, with a zero byte behind it.
+/// A zero-terminated path.
 struct Path {
     bytes: [u8; 64],
     length: usize,
@@ -88,7 +88,7 @@ unsafe fn read(path: &Path, into: &mut [u8]) -> Option<usize> {
     with(path, |fd| sys::call(sys::READ, fd, into.as_mut_ptr() as usize, into.len(), 0))
 }
 
-/// The entries of a directory, as many as fit.
+/// Reads the entries of a directory, as many as fit.
 unsafe fn read_directory(path: &Path, into: &mut [u8]) -> Option<usize> {
     with(path, |fd| sys::call(GETDENTS64, fd, into.as_mut_ptr() as usize, into.len(), 0))
 }

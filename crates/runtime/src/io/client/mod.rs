@@ -1,12 +1,12 @@
 //! A client of the program (`racehunter hunt --with`): another program, started when this one listens for the first time.
 //!
-//! The client is outside control, and the execution is noted as such. What it sends is input from outside, which is noticed only when
-//! nothing else can continue, so that a client that sends the same gives the same executions. It is in the network of the execution and
-//! sees its files. When it has ended and no thread can continue without more input, the execution is over: servers have no end of their
-//! own. A client that fails makes the execution fail, with its status.
+//! The client is not under control, and the execution is noted as such. Its data is input from outside, which is noticed only
+//! when nothing else can continue, so that a client that sends the same data gives the same executions. It runs in the network of
+//! the execution and sees its files. When it has ended and no thread can continue without more input, the execution is over:
+//! servers do not end on their own. A client that fails makes the execution fail, with its status.
 //!
-//! A helper starts the client and waits for its end. The helper is a copy of this process whose end no signal announces, so that the
-//! program's own waits for its children see neither.
+//! A helper starts the client and waits for its end. The helper is a copy of this process whose end no signal announces, so that
+//! the program's own waits for its children see neither.
 
 mod idle;
 
@@ -19,7 +19,7 @@ use core::ptr::null;
 use racehunter_abi::control::{NOTE_FILES, OUTCOME_EXITED};
 use racehunter_abi::{Escape, FileKind};
 
-/// The command of the client, for a shell.
+/// The shell command of the client.
 const CLIENT: &CStr = c"RACEHUNTER_CLIENT";
 
 /// The helper; 0 if none was started.
@@ -31,7 +31,7 @@ static LISTENED: Global<usize> = Global::new(0);
 /// How often virtual time has passed since the client ended.
 static TURNS: Global<u32> = Global::new(0);
 
-/// A socket listens. The first time, the client is started.
+/// Notes that a socket listens. The first time, starts the client.
 pub(crate) unsafe fn server_listens(fd: i32, channel: usize, code: usize) {
     if !server::has_controller() {
         return;
@@ -43,7 +43,7 @@ pub(crate) unsafe fn server_listens(fd: i32, channel: usize, code: usize) {
     }
     files::before_child();
     log::escape(Escape::Client, code, 0, 0);
-    // The client is no part of a copy of this process.
+    // A copy of this process has no client.
     log::note(NOTE_FILES);
     let pid = sys::call(sys::CLONE, 0, 0, 0, 0);
     if pid == 0 {
@@ -53,22 +53,22 @@ pub(crate) unsafe fn server_listens(fd: i32, channel: usize, code: usize) {
     HELPER.set(pid.max(0) as i32);
 }
 
-/// Whether what comes from outside comes from a client.
+/// Returns whether input from outside comes from a client.
 pub(crate) fn is_there() -> bool {
     HELPER.get() != 0
 }
 
-/// In a new process that was forked: the client belongs to the old one.
+/// Forgets the client in a newly forked process: it belongs to the old one.
 pub(crate) fn leave() {
     HELPER.set(0);
 }
 
-/// Waits until the client waits, or something has come that is looked for; returns what was found. A client that waits sends nothing
-/// more before it gets something: what has not come by then comes later, in every execution.
+/// Waits until the client waits, or `look` finds something; returns what it found. A waiting client sends nothing more before it
+/// gets something: data that has not arrived by then arrives later, in every execution.
 pub(crate) unsafe fn settles<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    /// A client that computes is not waited for.
+    /// A computing client is not waited for any longer.
     const PATIENCE: u64 = 60_000_000;
-    /// Where the kernel shows nothing of processes.
+    /// If the kernel shows nothing about processes.
     const BLIND: u64 = 1_500_000;
     let began = sys::monotonic();
     let mut waits = 0;
@@ -85,19 +85,19 @@ pub(crate) unsafe fn settles<T>(mut look: impl FnMut() -> Option<T>) -> Option<T
         };
         (waits > 1).then_some(None)
     });
-    // What came in the last moment has come before the client waited.
+    // Data that arrived at the last moment was sent before the client waited.
     settled.flatten().or_else(look)
 }
 
-/// A thread is held back, and no other can continue: whether what a client has sent lets another one continue after all.
+/// Returns whether data from a client lets another thread continue, when a thread is held and no other can run.
 pub(crate) unsafe fn lets_another_continue() -> bool {
     let stopped = || every_thread().filter(|&t| waits_here(t) && is_stopped(t));
     is_there() && wait_for(MOMENT, || stopped().find(|&t| arrives(t))).is_some()
 }
 
-/// Whether the client has ended, and what it sent before has arrived.
+/// Returns whether the client has ended, and its data has arrived.
 pub(crate) unsafe fn is_gone() -> bool {
-    /// The kernel delivers what goes over the loopback device at once, but does not promise to.
+    /// The kernel delivers data over the loopback device at once, but does not guarantee it.
     const DELIVERY: u64 = 4_000_000;
     match look() {
         Some((_, at)) => sys::monotonic() - at > DELIVERY,
@@ -105,9 +105,9 @@ pub(crate) unsafe fn is_gone() -> bool {
     }
 }
 
-/// No thread can continue, unless virtual time passes. If the client is gone, the execution is over.
+/// Ends the execution if the client is gone, because no thread can continue unless virtual time passes.
 pub(crate) unsafe fn nothing_is_ready(timed: bool) {
-    /// What threads do after a while is part of the execution; that of a server that wakes up periodically has no end.
+    /// Delayed actions of threads are part of the execution, but a server that wakes up periodically would never end.
     const MOST_TURNS: u32 = 16;
     if !is_gone() {
         return;
@@ -120,8 +120,8 @@ pub(crate) unsafe fn nothing_is_ready(timed: bool) {
     }
 }
 
-/// The program ends by itself with this status. The client sees that its connections are closed, and has a moment to end; returns the
-/// status of the execution.
+/// Handles the end of the program with this status. The client sees that its connections are closed, and gets a moment to end.
+/// Returns the status of the execution.
 pub(crate) unsafe fn program_ends(status: i32) -> i32 {
     const PATIENCE: u64 = 2_000_000_000;
     if !is_there() {
@@ -132,14 +132,14 @@ pub(crate) unsafe fn program_ends(status: i32) -> i32 {
     if status == 0 { failure().unwrap_or(0) } else { status }
 }
 
-/// The status of a client that failed, which is noted.
+/// Returns the status of a client that failed, and notes it.
 unsafe fn failure() -> Option<i32> {
     let (status, _) = look().filter(|&(status, _)| status != 0)?;
     log::escape(Escape::Client, LISTENED.get(), status as usize, 0);
     Some(status)
 }
 
-/// Looks whether the client has ended.
+/// Checks whether the client has ended.
 unsafe fn look() -> Option<(i32, u64)> {
     const NO_WAIT: usize = 1;
     const ALL_CHILDREN: usize = 0x4000_0000;
@@ -153,7 +153,7 @@ unsafe fn look() -> Option<(i32, u64)> {
     ENDED.get()
 }
 
-/// In the helper: runs the client, and ends as it does.
+/// Runs the client in the helper, and ends as it does.
 unsafe fn help(command: *const c_char, port: u16) -> ! {
     const CLOSE_RANGE: usize = 436;
     const OPEN: usize = 2;
@@ -163,11 +163,11 @@ unsafe fn help(command: *const c_char, port: u16) -> ! {
     const NOT_FOUND: i32 = 127;
     const EINTR: isize = -4;
     network::enter();
-    // What the program has open is not the client's: a port would stay taken when the program closes it.
+    // The client must not inherit the program's descriptors: a port would stay bound when the program closes it.
     sys::call(CLOSE_RANGE, 3, u32::MAX as usize, 0, 0);
     sys::call(sys::CLOSE, 0, 0, 0, 0);
     sys::call(OPEN, c"/dev/null".as_ptr() as usize, 0, 0, 0);
-    // What the program ignores, its client would ignore too.
+    // The client would inherit the program's ignored signals.
     for signal in [SIGPIPE, SIGCHLD] {
         outcome::set_action(signal, 0, 0);
     }
@@ -193,10 +193,10 @@ unsafe fn help(command: *const c_char, port: u16) -> ! {
     sys::exit_group(if signal == 0 { status >> 8 & 0xff } else { 128 + signal })
 }
 
-/// Variables of the client, at most.
+/// Maximum number of environment variables of the client.
 const VARIABLES: usize = 1024;
 
-/// Those of the program, without the one that makes a program ask for its controller, and with the port.
+/// Returns the program's variables, without the one that makes a program look for its controller, and with the port.
 unsafe fn environment(port: *const c_char) -> [*const c_char; VARIABLES] {
     let mut all = [null(); VARIABLES];
     let own = |variable: &*const c_char| {
