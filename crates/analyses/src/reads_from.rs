@@ -15,8 +15,9 @@ use racehunter_explore::{
     Style, Tail, Unusable, Variables, path_priority,
 };
 use racehunter_log::AccessMode;
+use rustc_hash::{FxHashMap, FxHashSet};
 use saved::{load_constraint, load_map, load_wanted, save_constraint, save_map, save_wanted};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{BuildHasher as _, BuildHasherDefault};
 
 /// The analysis.
@@ -38,11 +39,14 @@ pub struct ReadsFrom {
     /// Executions that others have run.
     overheard: u64,
     /// Pairs of reads of one thread with what they saw, as hashes.
-    seen_together: HashSet<u64>,
+    seen_together: FxHashSet<u64>,
     /// ReadConstraints that wait to be tried, the most promising first.
     queues: [VecDeque<Vec<(Read, u64)>>; QUEUES],
+    /// Leading pairs of the queue [`PAIRS`] that are known not to be open. They stay so: nothing is tried less often, or seen
+    /// no more.
+    closed: usize,
     /// What was ever in a queue, as hashes.
-    queued: HashSet<u64>,
+    queued: FxHashSet<u64>,
 }
 
 /// A read of one thread: its path, and where.
@@ -145,9 +149,10 @@ impl ReadsFrom {
             threads: BTreeMap::new(),
             grown: BTreeSet::new(),
             overheard: 0,
-            seen_together: HashSet::new(),
+            seen_together: FxHashSet::default(),
             queues: Default::default(),
-            queued: HashSet::new(),
+            closed: 0,
+            queued: FxHashSet::default(),
         }
     }
 
@@ -185,11 +190,11 @@ impl ReadsFrom {
     /// What each read saw, thread by thread; the first time that a thread was there.
     fn look(&mut self, execution: &Execution) -> Vec<Vec<(Read, u64)>> {
         let mut variables = Variables::default();
-        let mut gates: HashMap<u32, (u32, u64)> = HashMap::new();
-        let mut memory: HashMap<u64, Memory> = HashMap::new();
+        let mut gates: FxHashMap<u32, (u32, u64)> = FxHashMap::default();
+        let mut memory: FxHashMap<u64, Memory> = FxHashMap::default();
         let mut seen: BTreeMap<u64, Vec<(Read, u64)>> = BTreeMap::new();
         // How often, and from where first.
-        let mut counts: HashMap<Read, (u32, u64)> = HashMap::new();
+        let mut counts: FxHashMap<Read, (u32, u64)> = FxHashMap::default();
         for entry in execution.entries() {
             let _ = variables.note(execution, entry);
             let (thread, code) = (entry.thread().0, entry.code().0);
@@ -234,7 +239,7 @@ impl ReadsFrom {
     }
 
     /// Which reads could see which writes.
-    fn note_reads<'a>(&mut self, memory: impl Iterator<Item = &'a Memory>, counts: &HashMap<Read, (u32, u64)>) {
+    fn note_reads<'a>(&mut self, memory: impl Iterator<Item = &'a Memory>, counts: &FxHashMap<Read, (u32, u64)>) {
         for Memory { reads, writes, .. } in memory {
             for (&read, &(gate, updates)) in reads {
                 let others = writes.iter().filter(|((path, _), _)| *path != read.path);
@@ -356,15 +361,25 @@ impl ReadsFrom {
     /// What is new in any thread comes before what is new in one, and single reads before pairs; of the pairs, those with one
     /// that failed alone, because it may take both.
     fn most_promising(&mut self) -> Option<Vec<(Read, u64)>> {
-        let [single, pairs, rest @ ..] = &mut self.queues;
-        let reads = &self.reads;
+        let single = self.queues[SINGLES].pop_front();
+        let next = single.or_else(|| self.open_pair()).or_else(|| self.queues[OTHER_SINGLES].pop_front());
+        next.or_else(|| {
+            let first = self.queues.iter().position(|queue| !queue.is_empty())?;
+            if first == PAIRS {
+                self.closed = self.closed.saturating_sub(1);
+            }
+            self.queues[first].pop_front()
+        })
+    }
+
+    /// The first of the pairs with a read that could see something alone, and has not.
+    fn open_pair(&mut self) -> Option<Vec<(Read, u64)>> {
+        let (reads, pairs) = (&self.reads, &mut self.queues[PAIRS]);
         let open = |(read, write): &(Read, u64)| reads.get(read).is_some_and(|known| known.is_open(*write));
-        let promising = || {
-            let position = pairs.iter().take(LOOKED_THROUGH).position(|pair| pair.iter().any(open))?;
-            pairs.remove(position)
-        };
-        let next = single.pop_front().or_else(promising);
-        next.or_else(|| rest[0].pop_front()).or_else(|| self.queues.iter_mut().find_map(VecDeque::pop_front))
+        let end = pairs.len().min(LOOKED_THROUGH);
+        let position = (self.closed..end).find(|&at| pairs[at].iter().any(open));
+        self.closed = position.unwrap_or(end.max(self.closed));
+        pairs.remove(position?)
     }
 
     fn draw_at_random(&self, number: u64) -> Vec<ReadConstraint> {

@@ -30,6 +30,8 @@ pub struct Processes {
     pub(crate) pool: u32,
     preparatory: u32,
     shared: Shared,
+    /// The program is known to run an in-process loop.
+    loops: bool,
     /// No execution has changed files so far, in which case processes can be copied while they run.
     pub(crate) snapshots: bool,
     pub(crate) deaths: u32,
@@ -80,6 +82,8 @@ pub(crate) struct Settings {
     /// Preparatory iterations of an in-process loop.
     pub(crate) preparatory: u32,
     pub(crate) shared: Shared,
+    /// The program runs an in-process loop: plans are about its iterations, and not about what comes before.
+    pub(crate) loops: bool,
 }
 
 /// Iterations of an in-process loop before the first that counts.
@@ -112,6 +116,7 @@ impl Processes {
             pool: 0,
             preparatory: PREPARATORY,
             shared: Shared::default(),
+            loops: false,
             snapshots: true,
             deaths: 0,
             cpu: Vec::new(),
@@ -138,8 +143,8 @@ impl Processes {
     }
 
     pub(crate) fn settings(&self) -> Settings {
-        let Self { backend, pool, preparatory, shared, .. } = *self;
-        Settings { backend, pool, preparatory, shared }
+        let Self { backend, pool, preparatory, shared, loops, .. } = *self;
+        Settings { backend, pool, preparatory, shared, loops }
     }
 
     /// What executions have in common with everything else, from the next one on.
@@ -180,6 +185,12 @@ impl Processes {
         }
     }
 
+    /// What one server has learnt about the program holds for all, and for those that replace them. A server that knew of no loop
+    /// would apply the first plan to what comes before it.
+    pub(crate) fn share_loops(&mut self) {
+        self.loops = self.loops();
+    }
+
     fn longest_patience(&self) -> u64 {
         self.workers.iter().map(|worker| worker.region.patience).max().unwrap_or(0)
     }
@@ -211,7 +222,7 @@ impl Processes {
     /// Whether the program runs an in-process loop. Known after the first execution.
     #[must_use]
     pub fn loops(&self) -> bool {
-        self.workers.iter().any(|worker| worker.region.read_header().loops != 0)
+        self.loops || self.workers.iter().any(|worker| worker.region.read_header().loops != 0)
     }
 
     /// Processor time of each execution of the last run, in the order of its plans. It is that of the process: the last

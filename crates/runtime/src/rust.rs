@@ -1,7 +1,8 @@
 //! What programs in Rust need that others do not.
 
 use crate::thread::{COUNT, CURRENT, current, thread};
-use crate::{Global, annotations, constructors, log, reach, schedule};
+use crate::{Global, annotations, constructors, log, reach, schedule, signals};
+use core::ffi::{CStr, c_char};
 use racehunter_abi::control::FLAG_STACKS;
 use racehunter_abi::{Escape, Kind, Record, UNMODELLED_EXIT, UNMODELLED_FUNCTION};
 
@@ -20,6 +21,26 @@ unsafe fn has_harness() -> bool {
     let symbol: usize;
     core::arch::asm!("mov {}, qword ptr [rip + __rh_libtest@GOTPCREL]", out(reg) symbol, options(nostack, readonly));
     symbol != 0
+}
+
+/// The harness reads the description of the terminal if there is a name of one, which takes more events than most tests.
+/// Executions have no terminal: takes the name out of the environment.
+pub(crate) unsafe fn leave_terminal(mut variables: *mut *const c_char) {
+    const TERM: &[u8] = b"TERM=";
+    if !has_harness() {
+        return;
+    }
+    while !(*variables).is_null() {
+        if CStr::from_ptr(*variables).to_bytes().starts_with(TERM) {
+            let mut rest = variables;
+            while !(*rest).is_null() {
+                *rest = *rest.add(1);
+                rest = rest.add(1);
+            }
+        } else {
+            variables = variables.add(1);
+        }
+    }
 }
 
 /// Whether the thread to be created is the one in which the harness runs a test. If the system has no thread left,
@@ -48,6 +69,26 @@ pub(crate) unsafe fn exits(status: i32, code: usize) {
         log::escape(Escape::Unmodelled, code, (UNMODELLED_FUNCTION + UNMODELLED_EXIT) as usize, 0);
     }
 }
+
+/// Whether the standard library's start asks for the handler of a fault. Without one it would install its own, which
+/// recognises an overflow of the stack, and then give each thread a stack for it and a place in a table with a lock. The
+/// runtime catches these faults anyway, and reports an overflow where it happens.
+pub(crate) unsafe fn asks_for_fault_handler(signal: u32) -> bool {
+    let bit = signals::bit(signal);
+    let asks = signals::OVERFLOWS & bit & !ASKED.get() != 0
+        && schedule::running()
+        && is_rust()
+        && constructors::is_past()
+        && COUNT.get() == 1;
+    if asks {
+        ASKED.set(ASKED.get() | bit);
+    }
+    asks
+}
+
+/// Signals for which it has asked.
+#[unsafe(link_section = ".data.racehunter")]
+static ASKED: Global<u64> = Global::new(0);
 
 /// Threads may meet in code that is taken as a whole, by what is not in the log.
 #[inline(always)]

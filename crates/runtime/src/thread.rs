@@ -177,6 +177,7 @@ pub(crate) struct Thread {
     pub ended_to: usize,
     /// Bytes of its stack, with what the C library keeps there; 0 for `main`.
     pub stack_size: usize,
+    pub depth: crate::afterlife::Depth,
     /// Whether it iterates in a loop that waits for something.
     pub spin: schedule::spin::Spin,
     /// Its last wait on a condition variable, where those may end without a reason.
