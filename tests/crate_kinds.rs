@@ -215,6 +215,39 @@ fn without_binutils_it_says_what_to_install() {
     assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
 }
 
+/// clang of the toolchain's LLVM compiles the standard library. One of another version cannot.
+#[test]
+fn without_clang_it_says_what_to_install() {
+    let program = Crate::new("#[test]\nfn nothing() {}\n");
+    let rustc = "#!/bin/sh\ncase \"$1\" in -vV) printf 'release: 1.99.0\\nhost: x86_64-unknown-linux-gnu\\nLLVM version: 22.1.0\\n';; \
+                 *) echo /;; esac\n";
+    let path = program.workshop.write("rustc", rustc);
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("permissions can be set");
+    let toolchain = std::process::Command::new("rustc").args(["--print", "sysroot"]).output().expect("rustc runs");
+    let bin = std::path::Path::new(String::from_utf8_lossy(&toolchain.stdout).trim()).join("bin");
+    let mut without = command();
+    without.args(["test", "--quiet"]).env("RUSTC", path).env("PATH", bin);
+    without.env("RACEHUNTER_SYSROOTS", program.workshop.path("sysroots"));
+    let ended = program.workshop.run(&mut without).expect(2);
+    let ended = ended.says("rustc 1.99.0 uses LLVM 22, and clang-22 is not installed");
+    assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+}
+
+/// What is linked statically, or is not instrumented, cannot be controlled.
+#[test]
+fn flags_that_cannot_work_are_refused_with_the_reason() {
+    let program = Crate::new("#[test]\nfn nothing() {}\n");
+    for (flags, why) in [
+        ("-C target-feature=+crt-static", "a statically linked C library cannot be controlled"),
+        ("-C prefer-dynamic", "the shared standard library is not instrumented"),
+    ] {
+        let mut refused = command();
+        refused.args(["test"]).env("RUSTFLAGS", flags).env("RACEHUNTER_SYSROOTS", sysroots());
+        program.workshop.run(&mut refused).expect(2).says(why);
+    }
+}
+
 /// `cargo xtask test --all` runs these: tokio takes long to compile.
 mod slow {
     use super::{Crate, message};
