@@ -187,7 +187,7 @@ fn bugs_of_each_kind_are_found_minimised_and_replayed() {
     ];
     let tested = program.test(&["--runs", "200"], 1);
     for (test, kind, preemptions) in kinds {
-        assert_eq!(tested.verdict(test), "found", "{test}");
+        assert_eq!(tested.verdict(test), "found", "{}", tested.line("test", test));
         let finding = tested.line("finding", test);
         assert_eq!(finding["kind"], kind, "{test}");
         assert_eq!(finding["preemptions"], preemptions, "{test}");
