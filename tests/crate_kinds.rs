@@ -214,6 +214,39 @@ fn missing_binutils_are_named_with_what_to_install() {
     assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
 }
 
+/// clang of the toolchain's LLVM compiles the standard library; here there is a plugin for a version that no machine has.
+#[test]
+fn without_clang_it_says_what_to_install() {
+    let program = Crate::new("#[test]\nfn nothing() {}\n");
+    let rustc = "#!/bin/sh\ncase \"$1\" in -vV) printf 'release: 1.99.0\\nhost: x86_64-unknown-linux-gnu\\nLLVM version: 99.1.0\\n';; \
+                 *) echo /;; esac\n";
+    let path = program.workshop.write("rustc", rustc);
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("permissions can be set");
+    for file in ["libracehunter_plugin_99.so", "libracehunter_rt.a", "racehunter.dynlist"] {
+        program.workshop.write(&format!("kit/{file}"), "");
+    }
+    let mut without = command();
+    without.args(["test", "--quiet"]).env("RUSTC", path).env("RACEHUNTER_LIB", program.workshop.path("kit"));
+    let ended = program.workshop.run(&mut without).expect(2);
+    let ended = ended.says("rustc 1.99.0 uses LLVM 99, and clang-99 is not installed");
+    assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+}
+
+/// What is linked statically, or is not instrumented, cannot be controlled.
+#[test]
+fn flags_that_cannot_work_are_refused_with_the_reason() {
+    let program = Crate::new("#[test]\nfn nothing() {}\n");
+    for (flags, why) in [
+        ("-C target-feature=+crt-static", "a statically linked C library cannot be controlled"),
+        ("-C prefer-dynamic", "the shared standard library is not instrumented"),
+    ] {
+        let mut refused = command();
+        refused.args(["test"]).env("RUSTFLAGS", flags).env("RACEHUNTER_SYSROOTS", sysroots());
+        program.workshop.run(&mut refused).expect(2).says(why);
+    }
+}
+
 /// `cargo xtask test --all` runs these: tokio takes long to compile.
 mod slow {
     use super::{Crate, message};

@@ -27,7 +27,10 @@ fn check(test: fn()) {
     };
     let executions = || EXECUTIONS.load(std::sync::atomic::Ordering::Relaxed);
     let said = std::panic::catch_unwind(|| run(counted));
-    eprintln!("peers: {} executions in {} us", executions(), began.elapsed().as_micros());
+    // RaceHunter counts them itself. What a test does after its executions must not depend on their number.
+    if cfg!(any(feature = "loom", feature = "shuttle")) {
+        eprintln!("peers: {} executions in {} us", executions(), began.elapsed().as_micros());
+    }
     if let Err(panic) = said {
         std::panic::resume_unwind(panic);
     }

@@ -15,8 +15,9 @@ use racehunter_explore::{
     Style, Tail, Unusable, Variables, path_priority,
 };
 use racehunter_log::AccessMode;
+use rustc_hash::{FxHashMap, FxHashSet};
 use saved::{load_constraint, load_map, load_wanted, save_constraint, save_map, save_wanted};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{BuildHasher as _, BuildHasherDefault};
 
 /// The analysis.
@@ -37,12 +38,15 @@ pub struct ReadsFrom {
     grown: BTreeSet<Read>,
     /// Number of executions that other analyses ran.
     overheard: u64,
-    /// Hashes of pairs of reads of one thread, with what they saw.
-    seen_together: HashSet<u64>,
-    /// Constraints waiting to be tried, the most promising first.
+    /// Pairs of reads of one thread with what they saw, as hashes.
+    seen_together: FxHashSet<u64>,
+    /// ReadConstraints that wait to be tried, the most promising first.
     queues: [VecDeque<Vec<(Read, u64)>>; QUEUES],
-    /// Hashes of everything that was ever in a queue.
-    queued: HashSet<u64>,
+    /// Leading pairs of the queue [`PAIRS`] that are known not to be open. They stay so: nothing is tried less often, or seen
+    /// no more.
+    closed: usize,
+    /// What was ever in a queue, as hashes.
+    queued: FxHashSet<u64>,
 }
 
 /// A read of one thread: the thread's path, and the place.
@@ -145,9 +149,10 @@ impl ReadsFrom {
             threads: BTreeMap::new(),
             grown: BTreeSet::new(),
             overheard: 0,
-            seen_together: HashSet::new(),
+            seen_together: FxHashSet::default(),
             queues: Default::default(),
-            queued: HashSet::new(),
+            closed: 0,
+            queued: FxHashSet::default(),
         }
     }
 
@@ -185,11 +190,11 @@ impl ReadsFrom {
     /// Returns for each thread what each of its reads saw the first time it was made.
     fn look(&mut self, execution: &Execution) -> Vec<Vec<(Read, u64)>> {
         let mut variables = Variables::default();
-        let mut gates: HashMap<u32, (u32, u64)> = HashMap::new();
-        let mut memory: HashMap<u64, Memory> = HashMap::new();
+        let mut gates: FxHashMap<u32, (u32, u64)> = FxHashMap::default();
+        let mut memory: FxHashMap<u64, Memory> = FxHashMap::default();
         let mut seen: BTreeMap<u64, Vec<(Read, u64)>> = BTreeMap::new();
-        // How often each read was made, and the memory it read first.
-        let mut counts: HashMap<Read, (u32, u64)> = HashMap::new();
+        // How often, and from where first.
+        let mut counts: FxHashMap<Read, (u32, u64)> = FxHashMap::default();
         for entry in execution.entries() {
             let _ = variables.note(execution, entry);
             let (thread, code) = (entry.thread().0, entry.code().0);
@@ -233,8 +238,8 @@ impl ReadsFrom {
         seen.filter(|reads: &Vec<_>| !reads.is_empty()).collect()
     }
 
-    /// Notes which reads could see which writes.
-    fn note_reads<'a>(&mut self, memory: impl Iterator<Item = &'a Memory>, counts: &HashMap<Read, (u32, u64)>) {
+    /// Which reads could see which writes.
+    fn note_reads<'a>(&mut self, memory: impl Iterator<Item = &'a Memory>, counts: &FxHashMap<Read, (u32, u64)>) {
         for Memory { reads, writes, .. } in memory {
             for (&read, &(gate, updates)) in reads {
                 let others = writes.iter().filter(|((path, _), _)| *path != read.path);
@@ -356,15 +361,25 @@ impl ReadsFrom {
     /// Takes what is new for all threads before what is new for one, and single reads before pairs; among pairs, one whose parts
     /// failed alone, because it may take both.
     fn most_promising(&mut self) -> Option<Vec<(Read, u64)>> {
-        let [single, pairs, rest @ ..] = &mut self.queues;
-        let reads = &self.reads;
+        let single = self.queues[SINGLES].pop_front();
+        let next = single.or_else(|| self.open_pair()).or_else(|| self.queues[OTHER_SINGLES].pop_front());
+        next.or_else(|| {
+            let first = self.queues.iter().position(|queue| !queue.is_empty())?;
+            if first == PAIRS {
+                self.closed = self.closed.saturating_sub(1);
+            }
+            self.queues[first].pop_front()
+        })
+    }
+
+    /// The first of the pairs with a read that could see something alone, and has not.
+    fn open_pair(&mut self) -> Option<Vec<(Read, u64)>> {
+        let (reads, pairs) = (&self.reads, &mut self.queues[PAIRS]);
         let open = |(read, write): &(Read, u64)| reads.get(read).is_some_and(|known| known.is_open(*write));
-        let promising = || {
-            let position = pairs.iter().take(LOOKED_THROUGH).position(|pair| pair.iter().any(open))?;
-            pairs.remove(position)
-        };
-        let next = single.pop_front().or_else(promising);
-        next.or_else(|| rest[0].pop_front()).or_else(|| self.queues.iter_mut().find_map(VecDeque::pop_front))
+        let end = pairs.len().min(LOOKED_THROUGH);
+        let position = (self.closed..end).find(|&at| pairs[at].iter().any(open));
+        self.closed = position.unwrap_or(end.max(self.closed));
+        pairs.remove(position?)
     }
 
     fn draw_at_random(&self, number: u64) -> Vec<ReadConstraint> {

@@ -55,6 +55,9 @@ pub fn check(mut test: impl FnMut()) {
     // SAFETY: as above.
     let restart: extern "C" fn() -> c_int = unsafe { std::mem::transmute(restart) };
     loop {
+        // A token that the last execution has left would end a wait of this one: `thread::scope` parks, for example.
+        thread::current().unpark();
+        thread::park();
         start();
         test();
         if restart() == 0 {

@@ -122,7 +122,10 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// # Errors
 /// If it cannot be read, or is not a plain file.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    open(path)?.take(MOST).read_to_end(&mut bytes)?;
+    let file = open(path)?;
+    // Room for all of it and for the read that notices its end: a vector that grows is copied many times.
+    let size = file.metadata()?.len().min(MOST) + 32;
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+    file.take(MOST).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

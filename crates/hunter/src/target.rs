@@ -2,7 +2,7 @@
 
 use crate::{Error, digest, files};
 use racehunter_compile::{Language, Toolkit};
-use racehunter_symbols::{Symbols, inspect};
+use racehunter_symbols::Symbols;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -30,12 +30,10 @@ pub fn prepare(target: &Path, cflags: Option<&str>, out: &Path, shortcuts: bool)
 
 /// Returns the symbols of the program, if it can be hunted.
 pub(crate) fn symbols(program: &Path) -> Result<Symbols, Error> {
-    let binary = inspect(program)?;
-    if !binary.is_huntable() {
+    Symbols::load_huntable(program)?.map_err(|binary| {
         let help = binary.help().map(ToString::to_string);
-        return Err(Error::NotHuntable { message: binary.to_string(), help });
-    }
-    Ok(Symbols::load(program)?)
+        Error::NotHuntable { message: binary.to_string(), help }
+    })
 }
 
 /// Returns the language of a source file, by its name.

@@ -30,7 +30,9 @@ pub struct Processes {
     pub(crate) pool: u32,
     preparatory: u32,
     shared: Shared,
-    /// Whether processes can be copied while they run: no execution has changed files so far.
+    /// The program is known to run an in-process loop.
+    loops: bool,
+    /// No execution has changed files so far, in which case processes can be copied while they run.
     pub(crate) snapshots: bool,
     pub(crate) deaths: u32,
     /// The processor time of each execution of the last run.
@@ -80,6 +82,8 @@ pub(crate) struct Settings {
     /// Number of preparatory iterations of an in-process loop.
     pub(crate) preparatory: u32,
     pub(crate) shared: Shared,
+    /// The program runs an in-process loop: plans are about its iterations, and not about what comes before.
+    pub(crate) loops: bool,
 }
 
 /// Number of iterations of an in-process loop before the first that counts.
@@ -113,6 +117,7 @@ impl Processes {
             pool: 0,
             preparatory: PREPARATORY,
             shared: Shared::default(),
+            loops: false,
             snapshots: true,
             deaths: 0,
             cpu: Vec::new(),
@@ -139,8 +144,8 @@ impl Processes {
     }
 
     pub(crate) fn settings(&self) -> Settings {
-        let Self { backend, pool, preparatory, shared, .. } = *self;
-        Settings { backend, pool, preparatory, shared }
+        let Self { backend, pool, preparatory, shared, loops, .. } = *self;
+        Settings { backend, pool, preparatory, shared, loops }
     }
 
     /// Sets what executions share with the rest of the system, from the next one on.
@@ -181,6 +186,12 @@ impl Processes {
         }
     }
 
+    /// What one server has learnt about the program holds for all, and for those that replace them. A server that knew of no loop
+    /// would apply the first plan to what comes before it.
+    pub(crate) fn share_loops(&mut self) {
+        self.loops = self.loops();
+    }
+
     fn longest_patience(&self) -> u64 {
         self.workers.iter().map(|worker| worker.region.patience).max().unwrap_or(0)
     }
@@ -212,7 +223,7 @@ impl Processes {
     /// Returns whether the program runs an in-process loop. Known after the first execution.
     #[must_use]
     pub fn loops(&self) -> bool {
-        self.workers.iter().any(|worker| worker.region.read_header().loops != 0)
+        self.loops || self.workers.iter().any(|worker| worker.region.read_header().loops != 0)
     }
 
     /// Returns the processor time of each execution of the last run, in the order of its plans. It is that of the process:

@@ -154,7 +154,7 @@ impl Region {
 
     /// Writes the settings of a request, and drops the plans of the last one.
     pub(crate) fn begin_request(&mut self, settings: Settings) {
-        let Settings { backend, pool, preparatory, shared } = settings;
+        let Settings { backend, pool, preparatory, shared, loops } = settings;
         let backend = match backend {
             Backend::Fibers => BACKEND_FIBERS,
             Backend::Threads => BACKEND_THREADS,
@@ -168,7 +168,10 @@ impl Region {
             (*header).pool = pool;
             (*header).preparatory = preparatory;
             (*header).shared = shared;
-            // The server sets these too. Values of the last request must not remain.
+            if loops {
+                (*header).loops = 1;
+            }
+            // The server sets these too. What the last request has left there is not of this one.
             ((*header).running, (*header).next, (*header).begun) = (0, 0, 0);
         }
         if let Some(written) = &mut self.written.header {

@@ -176,6 +176,7 @@ impl Processes {
         orphans::end_all();
         self.snapshots &= self.workers.iter().all(|worker| !worker.changes_files);
         self.take_new_sites();
+        self.share_loops();
         self.share_patience();
         self.deaths += deaths;
         if self.deaths > DEATHS {

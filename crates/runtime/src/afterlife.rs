@@ -8,7 +8,7 @@
 use crate::clock::DETECTS;
 use crate::shadow::{self, Access, SITE, Slot, bytes_of, code_of};
 use crate::thread::{CURRENT, Thread, thread};
-use crate::{Global, escapes, reports, server, sys};
+use crate::{Global, escapes, kernel, reports, server, sys};
 use racehunter_abi::{Kind, ThreadId};
 use racehunter_machine::memory::Quarantine;
 
@@ -195,8 +195,8 @@ unsafe fn of_thread(t: *const Thread) -> u64 {
 
 /// Marks what the thread has used of its stack below `top`; returns the lowest address.
 unsafe fn end_stack(t: *mut Thread, top: usize) -> usize {
-    let bottom = deepest(t, top);
-    // A large variable may leave a long gap below it.
+    let bottom = if server::runs_loops() { deepest_again(t, top) } else { deepest(t, top) };
+    // Below a large variable there may be nothing for long.
     let lowest = if bottom < top - MOST { bottom + GAP } else { lowest_frame(t, bottom, top) };
     let own = if (*t).number == ThreadId::MAIN {
         LEAST
@@ -206,8 +206,31 @@ unsafe fn end_stack(t: *mut Thread, top: usize) -> usize {
     shadow::end_used(bottom..top, lowest, GAP, lowest.min(top - own).max(bottom), ((*t).number, of_thread(t)))
 }
 
-/// Returns how far down a stack was used, in pages, from the kernel. Only looks below what is marked in any case, and not
-/// beyond the stack.
+/// What is known of the depth of a stack that the executions of an in-process loop use one after the other.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Depth {
+    top: usize,
+    deepest: usize,
+    /// Pages that the kernel had given out when the stack was as deep as this.
+    faults: u64,
+}
+
+/// As [`deepest`], but asks only if the kernel has given out a page since it was asked last: a stack cannot have become
+/// deeper otherwise.
+unsafe fn deepest_again(t: *mut Thread, top: usize) -> usize {
+    let faults = sys::page_faults();
+    let known = (*t).depth;
+    if known.top == top && known.faults == faults && !kernel::in_use() {
+        return known.deepest;
+    }
+    let deepest = deepest(t, top);
+    (*t).depth = Depth { top, deepest, faults };
+    deepest
+}
+
+/// How far down a stack was used, by pages: the kernel knows which of them there are. It is looked for below what is marked in
+/// any case, and not beyond the stack.
 unsafe fn deepest(t: *const Thread, top: usize) -> usize {
     const MINCORE: usize = 27;
     const PAGE: usize = 4096;

@@ -4,12 +4,13 @@
 //! is the execution; what the program does around it is not. The first iterations are preparatory: they run without a
 //! plan and absorb lazy initialisation.
 
-use crate::thread::{COUNT, INTERNAL, LIVE, ready_count};
+use crate::thread::{COUNT, INTERNAL, LIVE, State, make_ready, me, next_ready, ready_count, thread};
 use crate::{
-    Global, afterlife, arena, clock, escapes, io, outcome, reports, schedule, server, signals, start, sync, sys,
-    thread, time, timers,
+    Global, afterlife, arena, clock, escapes, io, outcome, reports, schedule, server, signals, start, sync, sys, time,
+    timers,
 };
 use racehunter_abi::control::OUTCOME_EXITED;
+use racehunter_abi::{Cause, Kind, ThreadId, Wait};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
@@ -33,7 +34,7 @@ unsafe fn reset() {
         timers::reset();
         io::reset();
         sync::files::reset();
-        thread::reset();
+        crate::thread::reset();
         reports::reset();
         crate::world::random::reset();
         afterlife::empty_quarantine();
@@ -95,19 +96,30 @@ unsafe extern "C" fn racehunter_on_restart() -> i32 {
     }
 }
 
-/// Lets threads that were not joined run to their end.
+/// `main` waits in [`drain`].
+#[unsafe(link_section = ".data.racehunter")]
+static DRAINS: Global<bool> = Global::new(false);
+
+/// Threads that were not joined run to their end, or as far as they get: `main` waits for them. It does not choose to go on before
+/// them, and is not preempted by them.
 unsafe fn drain() {
-    // A plan with further switches for this execution, which has ended, does not fit: no thread would ever be chosen.
-    const MOST: u32 = 10_000;
-    let (mut left, mut seen) = (MOST, schedule::switches());
-    while ready_count() > 1 {
-        schedule::yield_after();
-        left = if schedule::switches() == seen { left - 1 } else { MOST };
-        seen = schedule::switches();
-        if left == 0 {
-            outcome::diverged(schedule::now().next());
-        }
+    while let Some(other) = next_ready(me()).filter(|&other| other != me()) {
+        DRAINS.set(true);
+        schedule::wait_after(Wait::Join, other.index(), None, Cause::Blocked);
+        DRAINS.set(false);
     }
+}
+
+/// No thread can run. If `main` only waits for the others to get no further, it continues; returns whether it does.
+pub(crate) unsafe fn ends_drain() -> bool {
+    let main = thread(ThreadId::MAIN);
+    let ends = DRAINS.get() && ready_count() == 0 && (*main).state == State::Blocked;
+    if ends {
+        (*main).interrupted = true;
+        make_ready(main);
+        schedule::log_state(main, Kind::Woken, schedule::now().next());
+    }
+    ends
 }
 
 /// The loop as one call.

@@ -327,7 +327,7 @@ pub(crate) unsafe fn catch(signal: usize) {
         let stack = [sys::reserve(0, ALTERNATE_STACK) as usize, 0, ALTERNATE_STACK];
         sys::call(sys::SIGALTSTACK, stack.as_ptr() as usize, 0, 0, 0);
     }
-    set_action(signal, on_signal as *const () as usize, SIGINFO_ONSTACK);
+    set_action(signal, fault_handler(), SIGINFO_ONSTACK);
 }
 
 /// Sets the kernel's action for a signal.
@@ -386,6 +386,11 @@ static ABORTED: Global<usize> = Global::new(0);
 /// Notes that the program calls `abort`. The stack below does not belong to it.
 pub(crate) fn aborts_at(stack_pointer: usize) {
     ABORTED.set(stack_pointer);
+}
+
+/// What the kernel calls for a fault.
+pub(crate) fn fault_handler() -> usize {
+    on_signal as *const () as usize
 }
 
 unsafe extern "C" fn on_signal(signal: i32, info: *const usize, context: *mut usize) {

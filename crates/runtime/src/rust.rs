@@ -1,7 +1,8 @@
 //! What only Rust programs need.
 
 use crate::thread::{COUNT, CURRENT, current, thread};
-use crate::{Global, annotations, constructors, log, reach, schedule};
+use crate::{Global, annotations, constructors, log, reach, schedule, signals};
+use core::ffi::{CStr, c_char};
 use racehunter_abi::control::FLAG_STACKS;
 use racehunter_abi::{Escape, Kind, Record, UNMODELLED_EXIT, UNMODELLED_FUNCTION};
 
@@ -22,9 +23,29 @@ unsafe fn has_harness() -> bool {
     symbol != 0
 }
 
-/// Returns whether the thread to be created is the one in which the harness runs a test. If the system has no thread left, the
-/// harness runs the test in `main`; all other threads then belong to the test. Otherwise the harness's own use of two threads
-/// would be explored in every test.
+/// The harness reads the description of the terminal if there is a name of one, which takes more events than most tests.
+/// Executions have no terminal: takes the name out of the environment.
+pub(crate) unsafe fn leave_terminal(mut variables: *mut *const c_char) {
+    const TERM: &[u8] = b"TERM=";
+    if !has_harness() {
+        return;
+    }
+    while !(*variables).is_null() {
+        if CStr::from_ptr(*variables).to_bytes().starts_with(TERM) {
+            let mut rest = variables;
+            while !(*rest).is_null() {
+                *rest = *rest.add(1);
+                rest = rest.add(1);
+            }
+        } else {
+            variables = variables.add(1);
+        }
+    }
+}
+
+/// Whether the thread to be created is the one in which the harness runs a test. If the system has no thread left,
+/// the harness runs the test in `main`; all other threads then belong to the test. Otherwise the harness's own use of
+/// two threads would be explored in every test.
 pub(crate) unsafe fn refuses_thread() -> bool {
     has_harness()
         && constructors::is_past()
@@ -49,7 +70,27 @@ pub(crate) unsafe fn exits(status: i32, code: usize) {
     }
 }
 
-/// Notes that threads may meet in library code that is not under test, without trace in the log.
+/// Whether the standard library's start asks for the handler of a fault. Without one it would install its own, which
+/// recognises an overflow of the stack, and then give each thread a stack for it and a place in a table with a lock. The
+/// runtime catches these faults anyway, and reports an overflow where it happens.
+pub(crate) unsafe fn asks_for_fault_handler(signal: u32) -> bool {
+    let bit = signals::bit(signal);
+    let asks = signals::OVERFLOWS & bit & !ASKED.get() != 0
+        && schedule::running()
+        && is_rust()
+        && constructors::is_past()
+        && COUNT.get() == 1;
+    if asks {
+        ASKED.set(ASKED.get() | bit);
+    }
+    asks
+}
+
+/// Signals for which it has asked.
+#[unsafe(link_section = ".data.racehunter")]
+static ASKED: Global<u64> = Global::new(0);
+
+/// Threads may meet in code that is taken as a whole, by what is not in the log.
 #[inline(always)]
 pub(crate) unsafe fn meets() {
     if !MET.get() && schedule::running() && reach::others_are_there() {

@@ -20,7 +20,7 @@ use crate::thread::{
     __rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread, threads,
 };
 use crate::{
-    Global, afterlife, annotations, clock, constructors, fiber, free, io, kernel, log, modules, outcome, pages,
+    Global, afterlife, annotations, clock, constructors, fiber, free, io, kernel, log, modules, outcome, pages, rust,
     schedule, shadow, sites, start, sys, time, timers, watchdog,
     world::{copies, early, view},
 };
@@ -135,6 +135,9 @@ unsafe extern "C" fn run_main(argc: i32, argv: *const *const c_char, environment
     constructors::is_over();
     if !has_controller() {
         take_control();
+    }
+    if has_controller() {
+        rust::leave_terminal(environment.cast_mut());
     }
     match MAIN.get() {
         Some(main) => {

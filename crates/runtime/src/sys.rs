@@ -100,6 +100,18 @@ pub(crate) unsafe fn discard(at: usize, len: usize) {
     unsafe { call(MADVISE, at, len, 4, 0) };
 }
 
+/// How many pages the kernel has given to the running kernel thread.
+pub(crate) unsafe fn page_faults() -> u64 {
+    const GETRUSAGE: usize = 98;
+    const OF_THREAD: usize = 1;
+    const MINOR: usize = 8;
+    const MAJOR: usize = 9;
+    let mut usage = [0_u64; 18];
+    // SAFETY: as long as `struct rusage`.
+    unsafe { call(GETRUSAGE, OF_THREAD, usage.as_mut_ptr() as usize, 0, 0) };
+    usage[MINOR] + usage[MAJOR]
+}
+
 /// Asks the kernel to map the pages between two addresses for writing. Older kernels cannot do this.
 pub(crate) unsafe fn prepare(from: usize, to: usize) {
     const POPULATE_WRITE: usize = 23;

@@ -178,6 +178,7 @@ pub(crate) struct Thread {
     pub ended_to: usize,
     /// The size of its stack, with what the C library keeps there; 0 for `main`.
     pub stack_size: usize,
+    pub depth: crate::afterlife::Depth,
     /// Whether it iterates in a loop that waits for something.
     pub spin: schedule::spin::Spin,
     /// Its last wait on a condition variable, if those may end spuriously.

@@ -45,12 +45,16 @@ struct Named {
 
 impl Image {
     pub(crate) fn load(path: &Path) -> Result<Self, SymbolsError> {
-        let data = read(path)?;
+        Self::parse(path, &read(path)?)
+    }
+
+    /// As [`Self::load`], for a file that was already read.
+    pub(crate) fn parse(path: &Path, data: &[u8]) -> Result<Self, SymbolsError> {
         let damaged = |error: &dyn std::fmt::Display| SymbolsError::Damaged {
             path: path.to_path_buf(),
             reason: error.to_string(),
         };
-        let file = object::File::parse(&*data).map_err(|error| damaged(&error))?;
+        let file = object::File::parse(data).map_err(|error| damaged(&error))?;
         // A section that cannot be read is treated as absent: the rest may still be useful.
         let section = |id: SectionId| -> Result<Bytes, gimli::Error> {
             let bytes = file

@@ -93,18 +93,22 @@ impl fmt::Display for Binary {
 /// If it cannot be read, or if it starts like a program but is damaged. Everything else, such as a script or a
 /// program for another machine, is a [`Kind`].
 pub fn inspect(path: &Path) -> Result<Binary, SymbolsError> {
-    let data = read(path)?;
+    inspect_content(path, &read(path)?)
+}
+
+/// As [`inspect()`], for a file that was already read.
+pub(crate) fn inspect_content(path: &Path, data: &[u8]) -> Result<Binary, SymbolsError> {
     // Only on demand: large programs take longer to hash than to run.
-    let hash = || hexadecimal(&content_hash(&data).to_be_bytes());
+    let hash = || hexadecimal(&content_hash(data).to_be_bytes());
     let other = |kind: Kind| Binary { path: path.to_path_buf(), kind, debug_info: false, identity: hash() };
     if !data.starts_with(&elf::ELFMAG) {
         return Ok(other(Kind::NotElf));
     }
-    if let Some(machine) = foreign_machine(&data) {
+    if let Some(machine) = foreign_machine(data) {
         return Ok(other(Kind::Foreign(machine)));
     }
     let damaged = |error: object::Error| SymbolsError::Damaged { path: path.to_path_buf(), reason: error.to_string() };
-    let file = ElfFile64::<Endianness>::parse(&*data).map_err(damaged)?;
+    let file = ElfFile64::<Endianness>::parse(data).map_err(damaged)?;
     Ok(Binary {
         path: path.to_path_buf(),
         kind: kind(&file),

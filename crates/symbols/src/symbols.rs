@@ -9,9 +9,10 @@ use rustc_hash::FxHashMap;
 
 use crate::forms::Form;
 use crate::image::Image;
+use crate::inspect::{inspect_content, read};
 use crate::paths::Paths;
 use crate::source::{self, Access};
-use crate::{Binary, SymbolsError, inspect};
+use crate::{Binary, SymbolsError};
 
 /// Bytes of code around an address that are searched for a line.
 const NEARBY: u64 = 256;
@@ -74,11 +75,26 @@ impl Symbols {
     /// # Errors
     /// If the file cannot be read or is not an ELF file. Missing debug information is not an error.
     pub fn load(executable: &Path) -> Result<Self, SymbolsError> {
-        let binary = inspect(executable)?;
-        let image = Image::load(executable)?;
+        let data = read(executable)?;
+        let binary = inspect_content(executable, &data)?;
+        Self::of(binary, &data)
+    }
+
+    /// Reads the executable if it can be hunted; otherwise returns what it is.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is damaged.
+    pub fn load_huntable(executable: &Path) -> Result<Result<Self, Binary>, SymbolsError> {
+        let data = read(executable)?;
+        let binary = inspect_content(executable, &data)?;
+        if binary.is_huntable() { Self::of(binary, &data).map(Ok) } else { Ok(Err(binary)) }
+    }
+
+    fn of(binary: Binary, data: &[u8]) -> Result<Self, SymbolsError> {
+        let executable = Image::parse(&binary.path, data)?;
         Ok(Self {
             binary,
-            executable: image,
+            executable,
             modules: Vec::new(),
             paths: Paths::new(std::env::current_dir().unwrap_or_default()),
             frames: RefCell::default(),

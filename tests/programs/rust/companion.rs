@@ -1,6 +1,7 @@
 //! Tests that run many times in one process.
 #![cfg(test)]
 
+use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -31,6 +32,22 @@ fn keeps_updates() {
             count.fetch_add(1, Ordering::SeqCst);
         });
         assert_eq!(sum, 2);
+    });
+}
+
+/// The race is in the first execution: each server replays it before it has run anything else.
+#[test]
+fn races() {
+    struct Shared(UnsafeCell<u32>);
+    // SAFETY: deliberately unsound.
+    unsafe impl Sync for Shared {}
+    racehunter::check(|| {
+        let shared = Shared(UnsafeCell::new(0));
+        let add = |shared: &Shared| unsafe { *shared.0.get() += 1 };
+        thread::scope(|scope| {
+            scope.spawn(|| add(&shared));
+            add(&shared);
+        });
     });
 }
 

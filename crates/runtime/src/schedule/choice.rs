@@ -4,7 +4,7 @@ use super::{PLAN, WALK, close, flags, partner_at, spin};
 use crate::thread::{
     CURRENT, LIVE, SUSPENDED, State, Thread, next_ready, next_suspended, ready_count, ready_thread, thread, threads,
 };
-use crate::{hold, io, log, outcome, signals, sync, track, watchdog};
+use crate::{hold, in_process, io, log, outcome, signals, sync, track, watchdog};
 use racehunter_abi::control::{FLAG_SPURIOUS, OUTCOME_DEADLOCK, TAIL_MIN_SWITCHES};
 use racehunter_abi::{Cause, EventNumber, ThreadId, Wait};
 use racehunter_walk::Next;
@@ -16,6 +16,7 @@ pub(super) unsafe fn possible(number: ThreadId) -> bool {
             || may_wake(thread(number))
             || spin::waits(thread(number))
             || hold::let_go(number)
+            || number == ThreadId::MAIN && in_process::ends_drain()
             || sync::shared::bring(thread(number)))
 }
 
@@ -139,6 +140,9 @@ pub(super) unsafe fn choose(n: EventNumber, from: ThreadId, able: bool, cause: C
     // `next_ready` reaches the running thread last, so a yielding thread continues only if it is alone.
     if let Some(next) = next_ready(from) {
         return next;
+    }
+    if in_process::ends_drain() {
+        return ThreadId::MAIN;
     }
     let late = next_suspended();
     // A thread that was blocked outside may be able to continue by now, and meet the held one. If not, the watchdog

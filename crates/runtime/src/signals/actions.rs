@@ -4,7 +4,7 @@ use super::{SIGABRT, SIGALRM, SIGCHLD, SIGKILL, SIGSTOP, bit, masks, send};
 use crate::schedule::{self, point};
 use crate::sync::{EINVAL, fail, interpose};
 use crate::thread::{State, every_thread};
-use crate::{Global, log, outcome, reach, sys};
+use crate::{Global, log, outcome, reach, rust, sys};
 use core::sync::atomic::{AtomicU64, Ordering};
 use racehunter_abi::{Escape, Kind, Wait};
 use racehunter_machine::SignalSet;
@@ -63,6 +63,8 @@ static OUTSIDE_INFO: Global<[[u32; 4]; SIGNALS]> = Global::new([[0; 4]; SIGNALS]
 
 /// Signals by which the kernel reports a fault. The runtime catches them anyway, see [`super::fault`].
 const FAULTS: u64 = bit(4) | bit(5) | bit(SIGABRT) | bit(7) | bit(8) | bit(11);
+/// Those that an overflow of the stack can cause.
+pub(crate) const OVERFLOWS: u64 = bit(7) | bit(11);
 /// Signals that cannot be caught.
 pub(super) const STUBBORN: u64 = SignalSet::STUBBORN.0;
 const _: () = assert!(STUBBORN == bit(SIGKILL) | bit(SIGSTOP));
@@ -293,7 +295,8 @@ unsafe extern "C" fn set_action(signal: u32, new: *const UserAction, old: *mut U
         install(signal, action);
     }
     if !old.is_null() {
-        (*old).handler = known.handler;
+        let is_answered = wanted.is_none() && known.handler == DEFAULT && rust::asks_for_fault_handler(signal);
+        (*old).handler = if is_answered { outcome::fault_handler() } else { known.handler };
         (*old).mask = [0; 16];
         (*old).mask[0] = known.mask;
         (*old).flags = known.flags;

@@ -20,7 +20,7 @@ use crate::sync::{__errno_location, barrier, condition};
 use crate::thread::{Awaits, CURRENT, Thread, current};
 use crate::{clock, free, hooks, log, reach, schedule, tsan};
 use actions::{NO_DEFER, RESTART};
-pub(crate) use actions::{are_handled, from_anywhere, from_children, has_outside};
+pub(crate) use actions::{OVERFLOWS, are_handled, from_anywhere, from_children, has_outside};
 use racehunter_abi::{Kind, Record, Wait, detail};
 use racehunter_machine::sync::Ticket;
 use racehunter_machine::{Deadline, SignalSet};

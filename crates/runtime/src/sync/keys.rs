@@ -29,11 +29,23 @@ const KEYS: usize = 1024;
 
 /// The destructors of the program's keys, 0 for those without one.
 static DESTRUCTORS: Global<[usize; KEYS]> = Global::new([0; KEYS]);
+/// One more than the largest key that ever had a destructor.
+#[unsafe(link_section = ".data.racehunter")]
+static KEYS_END: Global<usize> = Global::new(0);
 
 unsafe fn note(key: u32, destructor: usize) {
     if let Some(known) = (*DESTRUCTORS.ptr()).get_mut(key as usize) {
         *known = destructor;
+        if destructor != 0 {
+            KEYS_END.set(KEYS_END.get().max(key as usize + 1));
+        }
     }
+}
+
+/// The keys that have a destructor, with it.
+unsafe fn destructors() -> impl Iterator<Item = (u32, usize)> {
+    let known = &(&*DESTRUCTORS.ptr())[..KEYS_END.get()];
+    (0..).zip(known.iter().copied()).filter(|&(_, destructor)| destructor != 0)
 }
 
 unsafe extern "C" fn create(key: *mut u32, destructor: usize, code: usize) -> i32 {
@@ -133,7 +145,7 @@ unsafe extern "C" fn destructor(t: *mut Thread) {
 unsafe fn look_at_destructors(t: *const Thread) {
     let get: extern "C" fn(u32) -> usize = core::mem::transmute(real::get_specific());
     let place = if (*t).number == ThreadId::MAIN { server::main_function() } else { (*t).start } + 1;
-    for (key, &destructor) in (0..).zip(&*DESTRUCTORS.ptr()).filter(|&(_, &destructor)| destructor != 0) {
+    for (key, destructor) in destructors() {
         if get(key) != 0 {
             reach::handed(destructor, place);
         }
@@ -146,7 +158,9 @@ unsafe fn look_at_destructors(t: *const Thread) {
 unsafe fn finish_last_round() {
     let get: extern "C" fn(u32) -> usize = core::mem::transmute(real::get_specific());
     let set: extern "C" fn(u32, usize) -> i32 = core::mem::transmute(real::set_specific());
-    for key in KEY.get() + 1..KEYS as u32 {
+    // A destructor may make another key, which comes after this one or not at all.
+    let mut key = KEY.get() + 1;
+    while (key as usize) < KEYS_END.get() {
         let destructor = (*DESTRUCTORS.ptr())[key as usize];
         let value = if destructor == 0 { 0 } else { get(key) };
         if value != 0 {
@@ -154,6 +168,7 @@ unsafe fn finish_last_round() {
             let destructor: extern "C" fn(usize) = core::mem::transmute(destructor);
             destructor(value);
         }
+        key += 1;
     }
 }
 
