@@ -51,7 +51,7 @@ pub use unmodelled::{
 };
 
 /// Version of everything in this crate. The controller refuses a target that was built with another one.
-pub const FORMAT_VERSION: u32 = 13;
+pub const FORMAT_VERSION: u32 = 14;
 
 /// The identity of a thread that does not depend on the schedule: that of its parent and its number among its siblings,
 /// from 1. `main` has 1.

@@ -14,6 +14,9 @@ pub struct Plan {
     /// First event from which on plain accesses are needed in the log. Those before it need not be there: all that is decided
     /// before is in the plan, and executions before this one have shown what else there was to choose.
     pub log_from: EventNumber,
+    /// Whether the log may leave out accesses: of those at each place in the code, only the first is needed. The others are counted, see
+    /// [`racehunter_log::Event::Passed`]. What the runtime notices is logged in any case.
+    pub brief: bool,
     /// Who runs once the forced decisions are used up.
     pub tail: Tail,
     /// Events in a row after which a thread must give way to the next one, if there is one; `None`: never.
@@ -119,6 +122,7 @@ impl Default for Plan {
             switches: Vec::new(),
             tail_from: EventNumber::START,
             log_from: EventNumber::START,
+            brief: false,
             tail: Tail::MinSwitches,
             fair_limit: Some(TURN),
             spurious: false,

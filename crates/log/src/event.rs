@@ -329,6 +329,11 @@ pub enum Event {
         /// Accesses of these variables, and threads that began.
         accesses: u64,
     },
+    /// Accesses of the thread at points were left out here.
+    Passed {
+        /// Those of them whose number no other entry has.
+        accesses: u64,
+    },
     /// The program has given the thread a number of its own.
     Numbered {
         /// The path of the thread from now on.
