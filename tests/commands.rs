@@ -5,6 +5,7 @@
 mod backends;
 mod beginnings;
 mod bounding;
+mod brief;
 mod campaigns;
 mod chaos;
 mod claims;

@@ -303,6 +303,9 @@ byte_enum! {
         /// The program has named `thread`: the bytes of the name are in `object` and then in `extra`, from the lowest one, up to
         /// the first zero. Only if stacks are recorded.
         Named = 103,
+        /// Accesses of `thread` at points were left out here: `object` is how many of them no other record has the number of. The last of
+        /// them is event `index`. Only where the plan asks for a brief log.
+        Passed = 104,
     }
 }
 
@@ -311,6 +314,12 @@ impl Kind {
     #[must_use]
     pub const fn is_event(self) -> bool {
         (self as u8) != 0 && (self as u8) < 64
+    }
+
+    /// True for operations and for what tells which threads can run, or which one does: these are logged in the order of their numbers.
+    #[must_use]
+    pub const fn is_in_order(self) -> bool {
+        (self as u8) != 0 && (self as u8) < 80
     }
 
     /// Returns whether it is a plain or atomic access to memory.

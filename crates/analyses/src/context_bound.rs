@@ -278,6 +278,10 @@ impl Analysis for ContextBound {
         Plan { tail, log_from, fair_limit: self.strategy.fair_limit(), ..plan }
     }
 
+    fn reads_other_logs(&self, _: u64) -> bool {
+        false
+    }
+
     fn new_targets(&mut self, &target: &PrefixId, execution: &Execution) -> Vec<PrefixId> {
         self.spins = self.spins || execution.has_waiting_loop();
         if self.reduction.is_some() && execution.is_annotated() {

@@ -165,6 +165,10 @@ impl Analysis for Coverage {
         self.initial_targets()
     }
 
+    fn reads_other_logs(&self, _: u64) -> bool {
+        false
+    }
+
     fn weight(&self) -> u32 {
         if self.next > RARE_AFTER { RARE_WEIGHT } else { 1 }
     }

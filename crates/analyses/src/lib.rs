@@ -48,6 +48,11 @@ pub use witness::{codes, is_predicted, witness};
 
 use racehunter_explore::Objects;
 
+/// Whether one of the next numbers after `count`, of which there are `next`, is a power of two.
+pub(crate) fn meets_power_of_two(count: u64, next: u64) -> bool {
+    (count + 1).checked_next_power_of_two().is_some_and(|power| power <= count.saturating_add(next))
+}
+
 /// The options of all techniques. Each technique reads those that concern it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {

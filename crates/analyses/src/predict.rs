@@ -127,6 +127,10 @@ impl Analysis for Predict {
         self.learn(execution)
     }
 
+    fn reads_other_logs(&self, next: u64) -> bool {
+        crate::meets_power_of_two(self.seen, next)
+    }
+
     fn guesses(&self) -> bool {
         true
     }

@@ -149,6 +149,7 @@ impl Profile {
         while let Some(decision) = decisions.next() {
             choices += u64::from(decision.going != Going::Over && decisions.has_others());
         }
+        choices += decisions.passed_choices();
         let grew = choices > self.choices;
         self.choices = self.choices.max(choices);
         self.note_common(execution) || grew

@@ -477,6 +477,10 @@ impl Analysis for ReadsFrom {
         self.targets()
     }
 
+    fn reads_other_logs(&self, next: u64) -> bool {
+        crate::meets_power_of_two(self.overheard, next)
+    }
+
     /// Each part tries its own constraints.
     fn split(&mut self, part: Part) -> bool {
         self.part = part;

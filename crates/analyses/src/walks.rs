@@ -190,7 +190,9 @@ impl Analysis for Walks {
         let number =
             target.number.wrapping_mul(u64::from(self.part.of())).wrapping_add(u64::from(self.part.number() - 1));
         let seed = self.seed.wrapping_add(number.wrapping_mul(0xD134_2543_DE82_EF95));
-        let walk = |style| Plan { tail: Tail::Walk { style, seed }, ..Plan::default() };
+        // Chances depend on how many choices there are, which a brief log tells too, or on the accesses of each variable.
+        let brief = matches!(self.kind, Kind::Random | Kind::Pct { .. } | Kind::Pos);
+        let walk = |style| Plan { tail: Tail::Walk { style, seed }, brief, ..Plan::default() };
         match self.kind {
             Kind::Random => walk(Style::Even),
             Kind::Pct { depth } => walk(Style::Pct { depth, length: self.profile.choices() }),
@@ -237,6 +239,10 @@ impl Analysis for Walks {
         }
         self.whole += u64::from(selected.is_none());
         self.targets((self.next + 1).max(AHEAD))
+    }
+
+    fn reads_other_logs(&self, _: u64) -> bool {
+        false
     }
 
     /// For PCT: the probability that the walks so far have shown any given bug of the depth. It is 1 / (n k^(d - 1)) for each

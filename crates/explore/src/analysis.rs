@@ -44,6 +44,12 @@ pub trait Analysis {
         Vec::new()
     }
 
+    /// Whether [`Analysis::other_targets`] may look at accesses in the log of one of the next executions of others, of which there
+    /// are at most this many before it is asked again. If not, the log may be brief: see [`Plan::brief`].
+    fn reads_other_logs(&self, _next: u64) -> bool {
+        true
+    }
+
     /// Returns whether plans are guesses, not schedules known to be possible. A guess that cannot be followed says nothing
     /// about the program, and is not tried again.
     fn guesses(&self) -> bool {

@@ -346,6 +346,7 @@ impl<'a> Campaign<'a> {
             if !self.can_do_without_beginnings() {
                 plan.log_from = EventNumber::START;
             }
+            plan.brief &= !self.portfolio.others_read_logs(member, width as u64);
             let full = plan.max_events.min(self.budget.max_events);
             plan.max_events = full;
             plan.max_threads = plan.max_threads.min(self.budget.max_threads);

@@ -1,7 +1,10 @@
 //! Reads the log of an execution as a sequence of decisions.
 
+mod threads;
+
 use crate::Execution;
-use racehunter_log::{CodeAddress, Entry, Event, EventNumber, Record, ThreadId, ThreadSet};
+use racehunter_log::{CodeAddress, Entry, Event, EventNumber, Record, ThreadId};
+use threads::{Status, Threads};
 
 /// One decision of an execution: which thread performed event `at`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +86,7 @@ pub struct Decisions<'a> {
     preemptions: u64,
     switches: u64,
     unfair: u64,
+    passed_choices: u64,
 }
 
 impl<'a> Decisions<'a> {
@@ -100,7 +104,15 @@ impl<'a> Decisions<'a> {
             preemptions: 0,
             switches: 0,
             unfair: 0,
+            passed_choices: 0,
         }
+    }
+
+    /// Decisions so far that a brief log has left out ([`Event::Passed`]), and at which another thread could have been chosen. In all of
+    /// them the running thread went on.
+    #[must_use]
+    pub const fn passed_choices(&self) -> u64 {
+        self.passed_choices
     }
 
     /// Returns the other threads that could have been chosen at the last decision, in order of their numbers, with the kind of
@@ -199,6 +211,14 @@ impl<'a> Decisions<'a> {
             Event::Woken => self.threads.set(thread, Status::Ready),
             Event::BlockedSet(set) => self.threads.set_all(set, Status::Blocked),
             Event::WokenSet(set) => self.threads.set_all(set, Status::Ready),
+            Event::Passed { accesses } => {
+                let has_others = match self.threads.possible_count() {
+                    0 => false,
+                    1 => !self.threads.is_possible(thread),
+                    _ => true,
+                };
+                self.passed_choices += if has_others { accesses } else { 0 };
+            }
             Event::Yield | Event::End { is_final: false } => self.yielded = Some((thread, entry.number().next())),
             _ => {}
         }
@@ -290,7 +310,7 @@ impl Iterator for Decisions<'_> {
             let is_in_order = |entry: Entry<'_>| entry.is_operation() || entry.is_scheduling();
             let first = Entry::of(first);
             if !is_in_order(first) {
-                self.next += 1;
+                self.apply_up_to(self.next + 1);
                 continue;
             }
             let rest = &self.records[self.next + 1..];
@@ -305,118 +325,6 @@ impl Iterator for Decisions<'_> {
             self.apply_up_to(end);
         }
         None
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Status {
-    Ready,
-    Suspended,
-    /// As `Blocked`, but a spurious wake-up is possible.
-    Waiting,
-    Blocked,
-    Over,
-}
-
-/// Which threads can run, one bit per thread: changes are cheap, and iteration is in order.
-#[derive(Default)]
-struct Threads {
-    status: Vec<Status>,
-    /// Deadlines of the threads that wait for time; other entries are meaningless.
-    deadlines: Vec<u64>,
-    ready: Vec<u64>,
-    /// Threads that are not ready, but can be chosen.
-    suspended: Vec<u64>,
-    ready_count: usize,
-    suspended_count: usize,
-}
-
-impl Threads {
-    fn status(&self, thread: ThreadId) -> Status {
-        self.status.get(thread.index()).copied().unwrap_or(Status::Over)
-    }
-
-    fn is_ready(&self, thread: ThreadId) -> bool {
-        self.status(thread) == Status::Ready
-    }
-
-    fn is_possible(&self, thread: ThreadId) -> bool {
-        matches!(self.status(thread), Status::Ready | Status::Suspended | Status::Waiting)
-    }
-
-    fn set_deadline(&mut self, thread: ThreadId, deadline: u64) {
-        let index = thread.index();
-        if index >= self.deadlines.len() {
-            self.deadlines.resize(index + 1, 0);
-        }
-        self.deadlines[index] = deadline;
-    }
-
-    /// Returns the thread with the earliest deadline.
-    fn first_in_time(&self) -> Option<ThreadId> {
-        let late = (0..).zip(&self.status).filter(|(_, status)| **status == Status::Suspended);
-        let deadline = |thread: ThreadId| self.deadlines.get(thread.index()).copied().unwrap_or(0);
-        late.map(|(thread, _)| ThreadId(thread))
-            .map(|thread| (deadline(thread), thread))
-            .min()
-            .map(|(_, thread)| thread)
-    }
-
-    fn possible_count(&self) -> usize {
-        self.ready_count + self.suspended_count
-    }
-
-    fn ready_besides(&self, thread: ThreadId) -> bool {
-        self.ready_count > usize::from(self.is_ready(thread))
-    }
-
-    fn set_all(&mut self, threads: ThreadSet, status: Status) {
-        for thread in threads.iter() {
-            self.set(thread, status);
-        }
-    }
-
-    fn set(&mut self, thread: ThreadId, status: Status) {
-        let index = thread.index();
-        if index >= self.status.len() {
-            self.status.resize(index + 1, Status::Over);
-            self.ready.resize(index / 64 + 1, 0);
-            self.suspended.resize(index / 64 + 1, 0);
-        }
-        let bit = 1 << (index % 64);
-        match std::mem::replace(&mut self.status[index], status) {
-            Status::Ready => {
-                self.ready[index / 64] &= !bit;
-                self.ready_count -= 1;
-            }
-            Status::Suspended | Status::Waiting => {
-                self.suspended[index / 64] &= !bit;
-                self.suspended_count -= 1;
-            }
-            Status::Blocked | Status::Over => {}
-        }
-        match status {
-            Status::Ready => {
-                self.ready[index / 64] |= bit;
-                self.ready_count += 1;
-            }
-            Status::Suspended | Status::Waiting => {
-                self.suspended[index / 64] |= bit;
-                self.suspended_count += 1;
-            }
-            Status::Blocked | Status::Over => {}
-        }
-    }
-
-    fn possible(&self) -> impl Iterator<Item = ThreadId> + '_ {
-        self.ready.iter().zip(&self.suspended).enumerate().flat_map(|(word, (ready, suspended))| {
-            let mut bits = ready | suspended;
-            std::iter::from_fn(move || {
-                let bit = (bits != 0).then(|| bits.trailing_zeros())?;
-                bits &= bits - 1;
-                Some(ThreadId(word as u32 * 64 + bit))
-            })
-        })
     }
 }
 
@@ -522,6 +430,36 @@ mod tests {
             choices,
             [(1, vec![]), (2, vec![(1, Step::Preemption)]), (3, vec![]), (4, vec![(1, Step::Preemption)]),]
         );
+    }
+
+    #[test]
+    fn what_a_brief_log_leaves_out_is_a_choice_where_others_could_run() {
+        let choices = |records: Vec<Record>| {
+            let execution = execution(records);
+            let mut decisions = decisions(&execution);
+            let mut choices = 0;
+            while let Some(decision) = decisions.next() {
+                choices += u64::from(decision.going != Going::Over && decisions.has_others());
+            }
+            choices + decisions.passed_choices()
+        };
+        let log = |parts: [Vec<Record>; 3]| {
+            let [alone, together, blocked] = parts;
+            let mut records = alone;
+            records.push(record(4, 0, Kind::Create, 1, 0));
+            records.extend(together);
+            records.push(record(8, 1, Kind::Blocked, 64, 1));
+            records.push(record(8, 0, Kind::Lock, 64, 1));
+            records.extend(blocked);
+            records
+        };
+        let accesses = |from: u64| (from..from + 3).map(|n| record(n, 0, Kind::Read, 8, 0)).collect::<Vec<_>>();
+        let passed = |last: u64| vec![record(last, 0, Kind::Passed, 3, 0)];
+        let whole = choices(log([accesses(1), accesses(5), accesses(9)]));
+        // Those between the creation and the lock, and the lock itself.
+        assert_eq!(whole, 4);
+        assert_eq!(choices(log([passed(3), passed(7), passed(11)])), whole);
+        assert_eq!(choices(log([passed(3), accesses(5), passed(11)])), whole);
     }
 
     #[test]

@@ -14,6 +14,9 @@ pub struct Plan {
     /// The first event from which on the log must contain plain accesses. Earlier ones may be omitted: the plan contains all
     /// decisions before, and earlier executions have shown the alternatives.
     pub log_from: EventNumber,
+    /// Whether the log may leave out accesses: of those at each place in the code, only the first is needed. The others are counted, see
+    /// [`racehunter_log::Event::Passed`]. What the runtime notices is logged in any case.
+    pub brief: bool,
     /// The strategy once the forced decisions are used up.
     pub tail: Tail,
     /// Number of consecutive events after which a thread must give way to the next one, if there is one; `None`: never.
@@ -118,6 +121,7 @@ impl Default for Plan {
             switches: Vec::new(),
             tail_from: EventNumber::START,
             log_from: EventNumber::START,
+            brief: false,
             tail: Tail::MinSwitches,
             fair_limit: Some(TURN),
             spurious: false,

@@ -128,6 +128,12 @@ impl Portfolio {
         Ok(resumed)
     }
 
+    /// Whether a member other than this one may look at the accesses of one of the next executions.
+    pub(crate) fn others_read_logs(&self, member: usize, next: u64) -> bool {
+        let others = self.members.iter().enumerate().filter(|(index, _)| *index != member);
+        others.into_iter().any(|(_, share)| share.queue.reads_other_logs(next))
+    }
+
     /// Returns the member that runs next: of those with a target, the one that is owed most.
     pub(crate) fn choose(&mut self) -> Option<usize> {
         let mut total = 0;
@@ -173,6 +179,8 @@ pub(crate) trait Queue {
     fn tell(&mut self, tries: u32, fate: Fate<'_>) -> bool;
     /// Passes on an execution of another member.
     fn overhear(&mut self, execution: &Execution);
+    /// See [`Analysis::reads_other_logs`].
+    fn reads_other_logs(&self, next: u64) -> bool;
     /// See [`Analysis::guesses`].
     fn guesses(&self) -> bool;
     /// See [`Analysis::weight`].
@@ -267,6 +275,10 @@ impl<A: Analysis> Queue for Waitlist<A> {
 
     fn overhear(&mut self, execution: &Execution) {
         self.waiting.extend(self.analysis.other_targets(execution));
+    }
+
+    fn reads_other_logs(&self, next: u64) -> bool {
+        self.analysis.reads_other_logs(next)
     }
 
     fn guesses(&self) -> bool {

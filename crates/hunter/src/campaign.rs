@@ -156,10 +156,10 @@ pub(crate) struct Keeper {
     has_warned: bool,
 }
 
-/// Minimum time between two saves. A hunt that is killed loses no more than that.
+/// Minimum time between two saves. A hunt that is killed loses no more than that, unless saving takes long.
 const EVERY: Duration = Duration::from_secs(2);
 /// Saving takes at most one part in this many of the time.
-const SHARE: u32 = 10;
+const SHARE: u32 = 40;
 
 impl Keeper {
     /// Returns the keeper of a campaign that begins now.

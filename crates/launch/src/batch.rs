@@ -45,7 +45,8 @@ pub(crate) fn steps(plans: &[Plan], snapshots: bool) -> Vec<Step> {
 /// Returns the first event that may differ between two plans.
 fn common(a: &Plan, b: &Plan) -> EventNumber {
     let alike = (a.fair_limit, a.observe, a.detect_races, a.explain, a.max_events, a.max_threads, &a.select)
-        == (b.fair_limit, b.observe, b.detect_races, b.explain, b.max_events, b.max_threads, &b.select);
+        == (b.fair_limit, b.observe, b.detect_races, b.explain, b.max_events, b.max_threads, &b.select)
+        && a.brief == b.brief;
     // A held thread and its place are part of the state in a snapshot.
     let watch_alike =
         (a.infer_races, a.patience, &a.provoke, a.sample) == (b.infer_races, b.patience, &b.provoke, b.sample);

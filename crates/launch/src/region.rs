@@ -335,7 +335,10 @@ impl Region {
         let mut found = Checksum::default();
         let mut records = spare.pop().unwrap_or_default();
         records.clear();
-        records.reserve_exact(count as usize);
+        if records.capacity() < count as usize {
+            // The next log may be a little longer. To make room anew takes time, since the kernel clears the memory.
+            records = Vec::with_capacity((count + count / 8) as usize);
+        }
         let mut stacks = 0;
         for raw in self.raw_log(first, count) {
             let record = raw.checked()?;

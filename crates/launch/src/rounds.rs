@@ -79,13 +79,12 @@ impl Processes {
                     // Nothing may be running when this returns. Executions that were passed on count, whatever happens to the
                     // others.
                     let finished = self.finish_round(round, &mut fates);
-                    self.spare.clear();
                     let rest = if flow == Flow::Pause && finished.is_ok() { &mut fates[passed_on..] } else { &mut [] };
                     return Ok(take_ran(rest));
                 }
             }
             if is_last {
-                self.spare.clear();
+                trim(&mut self.spare);
                 return Ok(take_ran(&mut fates[passed_on..]));
             }
         }
@@ -172,7 +171,7 @@ impl Processes {
                 Answer::Damaged | Answer::Interrupted => {}
             }
         }
-        self.spare.clear();
+        trim(&mut self.spare);
         orphans::end_all();
         self.snapshots &= self.workers.iter().all(|worker| !worker.changes_files);
         self.take_new_sites();
@@ -200,6 +199,17 @@ fn fitting(plans: &[Plan], records: u64, snapshots: bool) -> usize {
         Some(Step::Single(_)) | None => 1,
     };
     fit.max(together)
+}
+
+/// Gives back logs that are no longer needed, the ones that were added first, until the rest is no larger than what regions keep.
+fn trim(spare: &mut Vec<Vec<Record>>) {
+    let mut kept = 0;
+    let fits = |log: &&Vec<Record>| {
+        kept += log.capacity() * size_of::<Record>();
+        kept <= KEPT
+    };
+    let count = spare.iter().rev().take_while(fits).count();
+    spare.drain(..spare.len() - count);
 }
 
 /// Returns the executions of the first plans, up to one that has none.
@@ -230,6 +240,22 @@ mod tests {
         assert_eq!(fitting(&plans, kept / 3, true), 3);
         assert_eq!(fitting(&plans, kept, true), 1);
         assert_eq!(fitting(&plans, u64::MAX, true), 1);
+    }
+
+    #[test]
+    fn only_so_many_logs_are_kept() {
+        let log = |records: usize| Vec::<Record>::with_capacity(records);
+        let kept = KEPT / size_of::<Record>();
+        let sizes = |spare: &[Vec<Record>]| spare.iter().map(Vec::capacity).collect::<Vec<_>>();
+        let mut spare = vec![log(100), log(kept / 2), log(kept / 4), log(kept / 4)];
+        trim(&mut spare);
+        assert_eq!(sizes(&spare), [kept / 2, kept / 4, kept / 4]);
+        let mut spare = vec![log(1), log(kept + 1)];
+        trim(&mut spare);
+        assert_eq!(sizes(&spare), []);
+        let mut spare = vec![log(1), log(2)];
+        trim(&mut spare);
+        assert_eq!(sizes(&spare), [1, 2]);
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use racehunter_abi::callers_hash;
 use racehunter_abi::control::{
-    FLAG_ALLOCATIONS, FLAG_DETECT, FLAG_FREE, FLAG_INFER_NOTHING, FLAG_SELECTIVE, FLAG_SPURIOUS, FLAG_STACKS,
-    FLAG_VALUES, Hold, MOST_CONSTRAINTS, MOST_TRACKED, MOST_WEIGHTS, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS,
-    ReadConstraint, Slot, TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS,
-    TAIL_RANDOM, TAIL_UNIFORM, Tracked, Weight,
+    FLAG_ALLOCATIONS, FLAG_BRIEF, FLAG_DETECT, FLAG_FREE, FLAG_INFER_NOTHING, FLAG_SELECTIVE, FLAG_SPURIOUS,
+    FLAG_STACKS, FLAG_VALUES, Hold, MOST_CONSTRAINTS, MOST_TRACKED, MOST_WEIGHTS, OBSERVE_ALL, OBSERVE_CODE,
+    OBSERVE_POINTS, ReadConstraint, Slot, TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES,
+    TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM, Tracked, Weight,
 };
 use racehunter_explore::{self as explore, Descriptor, Observe, Plan, Style, Tail};
 use racehunter_log::{EventNumber, ThreadPath};
@@ -94,6 +94,10 @@ fn set_tail(slot: &mut Slot, tail: Tail) {
 
 fn flags(plan: &Plan, is_selective: bool) -> u32 {
     let detects = !is_selective && plan.detect_races && plan.select.is_none();
+    // Whatever looks at single accesses needs them in the log.
+    let looks_closer = plan.observe != Observe::Points || plan.explain.is_some() || plan.stacks || plan.free;
+    let follows_variables = plan.select.is_some() || !plan.track.is_empty() || !plan.constraints.is_empty();
+    let is_brief = plan.brief && !looks_closer && !follows_variables;
     let bits = [
         (FLAG_SELECTIVE, is_selective),
         (FLAG_DETECT, detects),
@@ -103,6 +107,7 @@ fn flags(plan: &Plan, is_selective: bool) -> u32 {
         (FLAG_FREE, plan.free),
         (FLAG_STACKS, plan.explain.is_some() || plan.stacks),
         (FLAG_VALUES, plan.explain.is_some()),
+        (FLAG_BRIEF, is_brief),
     ];
     bits.into_iter().filter(|&(_, is_set)| is_set).fold(0, |flags, (bit, _)| flags | bit)
 }
@@ -173,6 +178,19 @@ mod tests {
         let selective = Plan { select: Some(vec![1]), ..Plan::default() };
         assert_eq!(flags(&selective), 0);
         assert_eq!(encode(&selective, &Context { selected: Some((0, 1)), ..CONTEXT }).flags, FLAG_SELECTIVE);
+    }
+
+    #[test]
+    fn what_looks_at_accesses_has_no_brief_log() {
+        let is_brief = |plan: Plan| encode(&Plan { brief: true, ..plan }, &CONTEXT).flags & FLAG_BRIEF != 0;
+        assert!(is_brief(Plan::default()));
+        assert!(!is_brief(Plan { observe: Observe::Everything, ..Plan::default() }));
+        assert!(!is_brief(Plan { explain: Some((Address(64), 8)), ..Plan::default() }));
+        assert!(!is_brief(Plan { stacks: true, ..Plan::default() }));
+        assert!(!is_brief(Plan { free: true, ..Plan::default() }));
+        assert!(!is_brief(Plan { select: Some(vec![1]), ..Plan::default() }));
+        assert!(!is_brief(Plan { track: vec![explore::Tracked::At(Address(64))], ..Plan::default() }));
+        assert!(!is_brief(Plan { constraints: vec![explore::ReadConstraint::default()], ..Plan::default() }));
     }
 
     #[test]

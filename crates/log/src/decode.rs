@@ -221,6 +221,7 @@ impl Entry<'_> {
             Kind::Branched => Event::Branch { value: record.object },
             Kind::Called => Event::Call { callee: CodeAddress(record.object) },
             Kind::Counted => Event::Counted { accesses: record.object },
+            Kind::Passed => Event::Passed { accesses: record.object },
             Kind::Numbered => Event::Numbered { path: ThreadPath(record.object) },
             Kind::Panic => Event::Panic,
             Kind::Named => {

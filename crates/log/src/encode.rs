@@ -234,6 +234,7 @@ impl Fields {
             Event::Branch { value } => Self::about(Kind::Branched, value),
             Event::Call { callee } => Self::about(Kind::Called, callee.0),
             Event::Counted { accesses } => Self::about(Kind::Counted, accesses),
+            Event::Passed { accesses } => Self::about(Kind::Passed, accesses),
             Event::Numbered { path } => Self::about(Kind::Numbered, path.0),
             Event::Panic => Self::of(Kind::Panic),
             Event::Named { name } => {

@@ -330,6 +330,11 @@ pub enum Event {
         /// Number of accesses of these variables, plus threads that began.
         accesses: u64,
     },
+    /// Accesses of the thread at points were left out here.
+    Passed {
+        /// Those of them whose number no other entry has.
+        accesses: u64,
+    },
     /// The program has numbered the thread.
     Numbered {
         /// The path of the thread from now on.

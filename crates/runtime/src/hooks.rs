@@ -171,6 +171,9 @@ pub(crate) unsafe fn log_access(
     }
     let t = current();
     (*t).code = code;
+    if log::brief::passes(index, code) {
+        return;
+    }
     let stacks = schedule::flags() & FLAG_STACKS != 0;
     let record = Record {
         index,

@@ -1,5 +1,7 @@
 //! Writes records and call stacks into the control region.
 
+pub(crate) mod brief;
+
 use crate::thread::{__rh_stack, CURRENT, Frame, Thread, thread};
 use crate::{Global, schedule, server, sys, track, values};
 use racehunter_abi::control::{
@@ -45,6 +47,7 @@ pub(crate) unsafe fn begin() {
     NOTES.set(0);
     (*slot).log = FROM.get();
     (*slot).log_count = 0;
+    brief::begin();
     NEXT.set(server::log_area().add(FROM.get() as usize));
     END.set(NEXT.get().add(FIRST).min(server::log_area().add(LOG_RECORDS)));
     values::begin();
@@ -59,6 +62,9 @@ pub(crate) fn stop() {
 pub(crate) unsafe fn flush() {
     if NEXT.get().is_null() {
         return;
+    }
+    if let Some(passed) = brief::rest() {
+        append(passed);
     }
     let slot = server::slot();
     let used = NEXT.get().offset_from(server::log_area()) as u64;
@@ -134,7 +140,13 @@ pub(crate) fn next() -> *mut Record {
 /// Appends a record unchanged.
 pub(crate) unsafe fn put(record: Record) {
     values::settle_before(record.index);
-    if NEXT.get().is_null() || !schedule::running() || !append(record) {
+    if NEXT.get().is_null() || !schedule::running() {
+        return;
+    }
+    if let Some(passed) = brief::before(&record) {
+        append(passed);
+    }
+    if !append(record) {
         return;
     }
     if track::is_active() && record.kind.is_event() {

@@ -10,8 +10,8 @@ use crate::thread::{COUNT, CURRENT, LIVE};
 use crate::world::{copies, view};
 use crate::{Global, log, pages, schedule, server, sys, track, watchdog};
 use racehunter_abi::control::{
-    BACKEND_FIBERS, FLAG_ALLOCATIONS, FLAG_DEBUG, FLAG_FREE, FLAG_SELECTIVE, FLAG_SPURIOUS, FLAG_STACKS, FLAG_VALUES,
-    Header, NOTE_ANNOTATED, OBSERVE_POINTS, SLOTS, STACK_WORDS, Slot,
+    BACKEND_FIBERS, FLAG_ALLOCATIONS, FLAG_BRIEF, FLAG_DEBUG, FLAG_FREE, FLAG_SELECTIVE, FLAG_SPURIOUS, FLAG_STACKS,
+    FLAG_VALUES, Header, NOTE_ANNOTATED, OBSERVE_POINTS, SLOTS, STACK_WORDS, Slot,
 };
 use racehunter_abi::{EventNumber, Kind, Record};
 
@@ -226,7 +226,7 @@ unsafe fn is_ordinary(slot: *const Slot) -> bool {
 
 /// Returns the flags of a plan that the start depends on.
 unsafe fn needs(slot: *const Slot) -> u32 {
-    (*slot).flags & !(FLAG_SPURIOUS | MORE)
+    (*slot).flags & !(FLAG_SPURIOUS | FLAG_BRIEF | MORE)
 }
 
 /// Returns whether the start would have been the same under a plan.

@@ -40,6 +40,9 @@ pub const FLAG_SELECTIVE: u32 = 256;
 /// With `FLAG_DETECT`: the detector reports shared memory, and uses of memory after its lifetime, but does not infer races from
 /// the order of synchronisation.
 pub const FLAG_INFER_NOTHING: u32 = 512;
+/// Of the accesses at each place in the code only the first need be in the log; the others are counted, see
+/// [`crate::Kind::Passed`]. Not with `FLAG_STACKS`, `FLAG_VALUES` or `FLAG_SELECTIVE`.
+pub const FLAG_BRIEF: u32 = 1024;
 
 /// [`crate::Record::detail`] of a plain access that the program has asked race detectors to ignore, by an annotation.
 pub const EXCUSED: u8 = 1;

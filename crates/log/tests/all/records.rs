@@ -176,6 +176,7 @@ fn note() -> impl Strategy<Value = Event> {
         any::<u64>().prop_map(|value| Event::Branch { value }),
         any::<u64>().prop_map(|callee| Event::Call { callee: CodeAddress(callee) }),
         any::<u64>().prop_map(|accesses| Event::Counted { accesses }),
+        any::<u64>().prop_map(|accesses| Event::Passed { accesses }),
         any::<u64>().prop_map(|path| Event::Numbered { path: ThreadPath(path) }),
         any::<[u8; 16]>().prop_map(|name| Event::Named { name }),
         prop::sample::select(vec![

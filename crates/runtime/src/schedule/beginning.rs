@@ -4,7 +4,7 @@ use super::{PLAN, WALK, arm, log_state};
 use crate::thread::{COUNT, State, thread, threads};
 use crate::{log, server, start};
 use racehunter_abi::control::{
-    TAIL_GUIDED, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM,
+    FLAG_BRIEF, TAIL_GUIDED, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM,
 };
 use racehunter_abi::{EventNumber, Kind, Record};
 use racehunter_machine::plan::Switches;
@@ -48,6 +48,8 @@ pub(super) unsafe fn take_switches() {
 unsafe fn take_observation() {
     let (plan, slot) = (PLAN.ptr(), server::slot());
     (*plan).flags = (*slot).flags | start::more_flags();
+    // A start that other plans continue from logs all that any of them asks for.
+    log::brief::set((*slot).flags & FLAG_BRIEF != 0 && !start::may_stay());
     (*plan).observe = (*slot).observe;
     (*plan).log_from = if server::is_hushed() { EventNumber((*slot).log_from) } else { EventNumber::START };
 }

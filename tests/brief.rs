@@ -1,0 +1,173 @@
+//! Walks ask for brief logs, which leave out most accesses. Nothing that a hunt learns from the log of a walk may depend on that: the schedule, the
+//! end, what the runtime noticed, the places in the code, and the number of decisions at which there was a choice.
+
+use racehunter_e2e::Workshop;
+use racehunter_explore::{Execution, Executor, Going, Plan, Style, Tail, decisions, reported_sites, shared_sites};
+use racehunter_launch::{Limits, Processes, Program};
+use racehunter_log::{CodeAddress, Entry, Event, EventNumber, ThreadId};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Threads that race, wait for each other in every way (a lock, a condition variable, a barrier, a loop, time), and copy memory.
+const EVERYTHING: &str = r#"
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_barrier_t together;
+static int arrived, racy;
+static atomic_int turn, sum;
+static char text[3][64], all[64];
+
+static void *work(void *argument) {
+    int own = (int)(long)argument;
+    for (int i = 0; i < 40; i++) {
+        racy++;
+        atomic_fetch_add(&sum, i);
+        memmove(all, text[own], 32);
+        if (i % 8 == own)
+            sched_yield();
+    }
+    while (atomic_load(&turn) < own)
+        ;
+    atomic_fetch_add(&turn, 1);
+    struct timespec nap = {0, 1000 * (own + 1)};
+    nanosleep(&nap, NULL);
+    pthread_mutex_lock(&lock);
+    arrived++;
+    pthread_cond_broadcast(&changed);
+    while (arrived < 3)
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+    pthread_barrier_wait(&together);
+    for (int i = 0; i < 40; i++)
+        racy += all[i];
+    return NULL;
+}
+
+int main(void) {
+    pthread_t threads[3];
+    pthread_barrier_init(&together, NULL, 3);
+    for (long i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, work, (void *)i);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    return sum == 3 * 780 ? 0 : 1;
+}
+"#;
+
+/// A lock of each of two threads, taken in opposite orders.
+const DEADLOCK: &str = r#"
+#include <pthread.h>
+static pthread_mutex_t locks[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static int shared;
+
+static void *work(void *argument) {
+    long own = (long)argument;
+    for (int i = 0; i < 5; i++)
+        shared++;
+    pthread_mutex_lock(&locks[own]);
+    pthread_mutex_lock(&locks[!own]);
+    shared++;
+    pthread_mutex_unlock(&locks[!own]);
+    pthread_mutex_unlock(&locks[own]);
+    return NULL;
+}
+
+int main(void) {
+    pthread_t threads[2];
+    for (long i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, work, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+"#;
+
+/// All that a hunt learns from a walk.
+#[derive(Debug, PartialEq)]
+struct Learned {
+    end: String,
+    output: Vec<u8>,
+    schedule: Plan,
+    places: BTreeSet<CodeAddress>,
+    reports: Vec<(EventNumber, ThreadId, CodeAddress, Event)>,
+    reported: Vec<u32>,
+    choices: u64,
+    /// Preemptions, switches and unfair choices.
+    counted: Option<(u64, u64, u64)>,
+}
+
+fn learned(execution: &Execution) -> Learned {
+    let mut log = decisions(execution);
+    let (mut choices, mut counted) = (0, None);
+    while let Some(decision) = log.next() {
+        choices += u64::from(decision.going != Going::Over && log.has_others());
+        counted = Some((decision.preemptions, decision.switches, decision.unfair));
+    }
+    let Execution { outcome, events, threads, partial, output, .. } = execution;
+    let is_place = |entry: &Entry<'_>| entry.is_operation() && entry.code().is_known();
+    let report = |entry: Entry<'_>| (entry.number(), entry.thread(), entry.code(), entry.event());
+    Learned {
+        end: format!("{outcome:?} after {events} events of {threads} threads, partial: {partial}"),
+        output: output.clone(),
+        schedule: execution.repeat(),
+        places: execution.entries().filter(is_place).map(Entry::code).collect(),
+        reports: execution.reports().map(report).collect(),
+        reported: reported_sites(execution),
+        choices: choices + log.passed_choices(),
+        counted,
+    }
+}
+
+fn start(program: &Path) -> Processes {
+    let program = Program { path: program.to_owned(), arguments: Vec::new(), input: None, client: None };
+    Processes::start(program, Limits::default(), 1).expect("the program starts")
+}
+
+/// Runs walks with whole logs and with brief ones. Returns how many records they had.
+#[track_caller]
+fn assert_alike(source: &str) -> (usize, usize) {
+    let (_workshop, program) = Workshop::with_program(source);
+    let mut processes = start(&program);
+    // Some of what is shared is not a point at first: then the executions report it.
+    for round in 0..2 {
+        if round == 1 {
+            let observed = Plan { observe: racehunter_explore::Observe::Everything, ..Plan::default() };
+            let executions = processes.run(&[observed]).expect("it runs");
+            processes.add_points(&shared_sites(&executions[0]));
+        }
+        for spurious in [false, true] {
+            let styles = [Style::Even, Style::Pos, Style::Pct { depth: 3, length: 200 }];
+            let walks = styles.iter().flat_map(|&style| (1..12).map(move |seed| Tail::Walk { style, seed }));
+            let whole: Vec<Plan> = walks.map(|tail| Plan { tail, spurious, ..Plan::default() }).collect();
+            let brief: Vec<Plan> = whole.iter().map(|plan| Plan { brief: true, ..plan.clone() }).collect();
+            // Mixed, so that neighbours differ.
+            let plans: Vec<Plan> = whole.into_iter().zip(brief).flat_map(|(whole, brief)| [whole, brief]).collect();
+            let executions = processes.run(&plans).expect("they run");
+            for (pair, plans) in executions.chunks(2).zip(plans.chunks(2)) {
+                assert_eq!(learned(&pair[0]), learned(&pair[1]), "{:?}", plans[0].tail);
+            }
+            if round == 1 && spurious {
+                let records = |first: usize| executions.iter().skip(first).step_by(2).map(|one| one.records.len());
+                return (records(0).sum(), records(1).sum());
+            }
+        }
+    }
+    unreachable!("the last round returns")
+}
+
+#[test]
+fn a_brief_log_tells_as_much_about_a_walk() {
+    let (whole, brief) = assert_alike(EVERYTHING);
+    assert!(brief * 5 < whole * 4, "{brief} records instead of {whole}");
+}
+
+#[test]
+fn a_brief_log_ends_with_the_threads_of_a_deadlock() {
+    assert_alike(DEADLOCK);
+}
