@@ -1,14 +1,14 @@
 //! Computes from a complete log which accesses of an execution race, by the definition.
 //!
 //! Every event has a vector clock, every byte keeps all of its accesses, and each access is compared with all of them.
-//! Freed memory must not be accessed at all, so any access races with the `free`. The rules are those of C11 and C++20
-//! for an interleaving in which every load reads the last store: a release sequence is a store and the
-//! read-modify-writes that follow it. A counting semaphore carries what all earlier posts have released.
+//! Freed memory must not be accessed at all, so any access races with the `free`. The rules are those of C11 and C++17
+//! for an interleaving in which every load reads the last store: a release sequence is a store, the read-modify-writes
+//! that follow it, and the stores of threads that have released to it. A counting semaphore carries what all earlier posts have released.
 
 use racehunter_abi::CodeAddress;
 use racehunter_abi::Kind;
 use racehunter_explore::{Execution, Record};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// For each thread, the number of its known events.
 type Clock = [u32; THREADS];
@@ -107,6 +107,14 @@ struct Rwlock {
     read: Clock,
 }
 
+/// The release sequence that ends in an atomic's value.
+#[derive(Default)]
+struct Sequence {
+    carries: Clock,
+    /// The threads that have released to it.
+    releasers: BTreeSet<usize>,
+}
+
 #[derive(Default)]
 struct Oracle {
     clocks: [Clock; THREADS],
@@ -119,7 +127,7 @@ struct Oracle {
     semaphores: HashMap<u64, Clock>,
     arrived: HashMap<u64, Vec<u32>>,
     /// What the release sequence that ends in an atomic's value carries.
-    sequences: HashMap<u64, Clock>,
+    sequences: HashMap<u64, Sequence>,
     history: HashMap<u64, Vec<usize>>,
     /// Bytes of freed blocks that were not allocated again, and where they were freed.
     freed: HashMap<u64, usize>,
@@ -216,7 +224,7 @@ impl Oracle {
             }
             kind if kind.is_atomic() => {
                 if kind != Kind::AtomicWrite {
-                    let read = self.sequences.get(&object).copied().unwrap_or_default();
+                    let read = self.sequences.get(&object).map_or_else(Clock::default, |sequence| sequence.carries);
                     // The store that is read happens before this access.
                     let into = if acquires(record.detail) { &mut self.clocks[me] } else { &mut self.relaxed[me] };
                     join(into, &read);
@@ -247,11 +255,13 @@ impl Oracle {
         let me = record.thread.index();
         let passed_on = if releases(record.detail) { Some(self.clocks[me]) } else { self.release_fences[me] };
         let sequence = self.sequences.entry(record.object).or_default();
-        if record.kind == Kind::AtomicWrite {
-            *sequence = Clock::default();
+        let continues = !releases(record.detail) && sequence.releasers.contains(&me);
+        if record.kind == Kind::AtomicWrite && !continues {
+            *sequence = Sequence::default();
         }
         if let Some(passed_on) = passed_on {
-            join(sequence, &passed_on);
+            join(&mut sequence.carries, &passed_on);
+            sequence.releasers.insert(me);
         }
     }
 

@@ -44,7 +44,7 @@ usage: cargo xtask COMMAND
   bench     measure: `cargo xtask bench micro`; schedules until a bug shows: `cargo xtask bench hunt [--seeds N] [--runs N]
             [--analysis A]... [NAME...]`; methods side by side, and long executions: `cargo xtask bench tables
             [--runs N] [--time T] [--table N]... [NAME...]`; verdicts of `racehunter scan`: `cargo xtask bench static
-            [--tasks DIR | --labels DIR [--cflags F] | --targets | --real [NAME]]
+            [--tasks DIR | --labels DIR [--cflags F] | --targets | --real [NAME] | --programs [--dir DIR] [--sources DIR] [NAME...]]
             [--attack T] [--mutants] [--time T] [--backend B] [--approx A] [--jobs N]`; predictions: `cargo xtask bench predict [--quick]
             [--least EVENTS] [--most EVENTS] [--rapid CLASSPATH]` on generated traces, `cargo xtask bench predict --real [NAME...]`; the savings
             of variable bounding: `cargo xtask bench bounding`; ThreadSanitizer's own tests, by both tools: `cargo xtask bench tsan --dir DIR

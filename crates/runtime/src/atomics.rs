@@ -6,7 +6,7 @@ use crate::modules::is_quiet;
 use crate::schedule::{RH_BUDGET, access_point, attention, idle_point, now, spin};
 use crate::shadow::{self, Access};
 use crate::sync::objects;
-use crate::thread::current;
+use crate::thread::{CURRENT, current};
 use crate::{escapes, free, log, rust, server};
 use racehunter_abi::{EventNumber, Kind};
 
@@ -94,24 +94,34 @@ pub(crate) unsafe extern "C" fn atomic_store(address: usize, site: *mut u8, info
 }
 
 /// Releases what a store, or the write half of an update, passes on to its readers. An update continues the release
-/// sequence of the value that it replaces.
+/// sequence of the value that it replaces, and so does a store of a thread that has released to it.
 unsafe fn pass_on(address: usize, order: u32, update: bool) {
     if RH_DETECT.get() == 0 {
         return;
     }
+    let thread = CURRENT.get();
     if releases(order) {
         let object = objects::atomic(address);
         if update {
             clock::release(&mut (*object).clock);
         } else {
             clock::release_anew(&mut (*object).clock);
+            (*object).releasers.clear();
         }
+        (*object).releasers.add(thread);
     } else if !(*current()).release_fence.is_null() {
-        clock::release_from_fence(&mut (*objects::atomic(address)).clock, update);
+        let object = objects::atomic(address);
+        let continues = update || (*object).releasers.are_continued_by(thread);
+        clock::release_from_fence(&mut (*object).clock, continues);
+        if !continues {
+            (*object).releasers.clear();
+        }
+        (*object).releasers.add(thread);
     } else if !update {
         let object = objects::existing_atomic(address);
-        if !object.is_null() {
+        if !object.is_null() && !(*object).releasers.are_continued_by(thread) {
             clock::clear(&mut (*object).clock);
+            (*object).releasers.clear();
         }
     }
 }

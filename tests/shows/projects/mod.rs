@@ -3,19 +3,19 @@
 //! Each project is built twice by its own build system, which knows only the names of two compilers, and its own tests
 //! are hunted. A plain build determines the right outcome. `benches/projects.toml` lists the projects.
 
-mod source;
+pub mod build;
+pub mod source;
 
 use crate::table::{Align, Table};
+use build::{Recipe, build_one, digest};
 use racehunter_e2e::results::{Hunted, Uncontrolled};
 use racehunter_e2e::{Workshop, racehunter, root, run, tool};
 use serde::Deserialize;
 use source::{Source, Sources};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::File;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Instant;
 
 /// Options of both builds: fast enough, with line numbers.
@@ -142,48 +142,13 @@ fn build(project: &Project, source: &Source, directory: &Path) -> Result<(String
     let installed = version.lines().find_map(|line| line.strip_prefix("InstalledDir: ")).unwrap_or_default();
     let clang = Path::new(installed);
     let built = Built { plain: home.join("plain"), ours: home.join("racehunter") };
-    build_one(project, source, &built.plain, [clang.join("clang"), clang.join("clang++")], 0)?;
+    let plain =
+        Recipe { script: &project.build, flags: FLAGS, compilers: [clang.join("clang"), clang.join("clang++")] };
+    build_one(&plain, source, &built.plain, 0)?;
     let ours = digest(&bin.join("../lib/racehunter"));
-    build_one(project, source, &built.ours, [bin.join("racehunter-cc"), bin.join("racehunter-c++")], ours)?;
+    let wrappers = [bin.join("racehunter-cc"), bin.join("racehunter-c++")];
+    build_one(&Recipe { compilers: wrappers, ..plain }, source, &built.ours, ours)?;
     Ok((source.version.clone(), built))
-}
-
-fn build_one(
-    project: &Project,
-    source: &Source,
-    place: &Path,
-    [cc, cxx]: [PathBuf; 2],
-    compiled_by: u64,
-) -> Result<(), String> {
-    let error = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
-    let done = place.with_extension("done");
-    let stamp = format!("{}# {compiled_by:x}\n", project.build);
-    if std::fs::read_to_string(&done).is_ok_and(|known| known == stamp) {
-        return Ok(());
-    }
-    source.unpack(place)?;
-    let log = place.with_extension("log");
-    let output = File::create(&log).map_err(|e| error(&log, e))?;
-    let errors = output.try_clone().map_err(|e| error(&log, e))?;
-    let mut shell = Command::new("sh");
-    shell.args(["-euc", &project.build]).current_dir(place).stdin(Stdio::null()).stdout(output).stderr(errors);
-    shell.env("CC", cc).env("CXX", cxx).env("CFLAGS", FLAGS).env("CXXFLAGS", FLAGS);
-    // Not by `run`: a build can take longer than the commands of the tests may.
-    let status = shell.status().map_err(|e| error(place, e))?;
-    if !status.success() {
-        return Err(format!("the build failed ({status}): see {}", log.display()));
-    }
-    std::fs::write(&done, stamp).map_err(|e| error(&done, e))
-}
-
-/// Returns a hash of the files of a directory.
-fn digest(directory: &Path) -> u64 {
-    let mut files: Vec<PathBuf> =
-        std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-    files.sort();
-    let mut hasher = DefaultHasher::new();
-    files.iter().filter_map(|file| std::fs::read(file).ok()).for_each(|content| content.hash(&mut hasher));
-    hasher.finish()
 }
 
 struct Row {

@@ -9,12 +9,18 @@ pub struct Sources {
     directory: PathBuf,
 }
 
-/// A fetched package.
+/// The source of a project.
 pub struct Source {
     /// Its upstream version.
     pub version: String,
-    /// The description of the package, which names its parts.
-    description: PathBuf,
+    origin: Origin,
+}
+
+enum Origin {
+    /// The description of a fetched package, which names its parts.
+    Package(PathBuf),
+    /// A directory with the source.
+    Directory(PathBuf),
 }
 
 impl Sources {
@@ -72,17 +78,23 @@ impl Sources {
                 path.file_stem().is_some_and(|name| name.to_string_lossy().starts_with(&format!("{package}_")))
             })?;
         let version = version(&std::fs::read_to_string(&description).ok()?)?;
-        let source = Source { version, description };
-        source.archive().map(|_| source)
+        let origin = Origin::Package(description);
+        Some(Source { version, origin }).filter(|source| source.archive().is_some())
     }
 }
 
 impl Source {
+    /// Returns a source that is already unpacked.
+    pub fn directory(path: &Path) -> Self {
+        Self { version: "-".to_owned(), origin: Origin::Directory(path.to_path_buf()) }
+    }
+
     /// Returns the authors' own archive.
     fn archive(&self) -> Option<PathBuf> {
-        let name = self.description.file_name()?.to_str()?;
+        let Origin::Package(description) = &self.origin else { return None };
+        let name = description.file_name()?.to_str()?;
         let package = name.split('_').next()?;
-        let entries = std::fs::read_dir(self.description.parent()?).ok()?;
+        let entries = std::fs::read_dir(description.parent()?).ok()?;
         entries.flatten().map(|entry| entry.path()).find(|path| {
             let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
             name.starts_with(&format!("{package}_{}.orig.tar", self.version)) && !name.ends_with(".asc")
@@ -96,8 +108,16 @@ impl Source {
             std::fs::remove_dir_all(place).map_err(error)?;
         }
         std::fs::create_dir_all(place.parent().unwrap_or(place)).map_err(error)?;
+        let description = match &self.origin {
+            Origin::Package(description) => description,
+            Origin::Directory(path) => {
+                let copied = Command::new("cp").arg("-R").arg(path).arg(place).output().map_err(error)?;
+                let cannot = || format!("cannot copy {}", path.display());
+                return copied.status.success().then_some(()).ok_or_else(cannot);
+            }
+        };
         let mut debian = Command::new("dpkg-source");
-        debian.args(["--no-copy", "--no-check", "--quiet", "--extract"]).arg(&self.description).arg(place);
+        debian.args(["--no-copy", "--no-check", "--quiet", "--extract"]).arg(description).arg(place);
         if debian.output().is_ok_and(|ended| ended.status.success()) {
             return Ok(());
         }

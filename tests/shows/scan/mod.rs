@@ -4,9 +4,10 @@
 //! at any depth, whose lines are labelled in comments: `RACE!` for a line that races, `NORACE` for one that does not
 //! (`--cflags` is for these). `--attack TIME` hunts every program that was called race-free for that long, and
 //! `--mutants` also every program that results from removing a lock or a wait and is still called race-free. `--real`
-//! scans real programs, of which nothing is known.
+//! scans real programs, of which nothing is known; `--programs` scans those of Debian's source packages.
 
 mod attack;
+mod programs;
 mod real;
 
 use crate::table::{Align, Table};
@@ -44,6 +45,9 @@ const SCORE: [(&str, i64); 4] = [("race-free", 2), ("race", 1), ("wrong race-fre
 pub fn show(words: &[&str]) -> Result<bool, String> {
     if let ["--real", names @ ..] = words {
         return real::show(names);
+    }
+    if let ["--programs", rest @ ..] = words {
+        return programs::show(rest);
     }
     let request = request(words)?;
     let tasks = match (&request.tasks, &request.labels) {
@@ -118,7 +122,7 @@ fn request(words: &[&str]) -> Result<Request, String> {
             "--time" | "--backend" | "--approx" | "--jobs" => request.options.extend([word.to_owned(), value()?]),
             _ => {
                 let known = "--tasks, --labels, --cflags, --targets, --attack, --mutants, --time, --backend, --approx, --jobs; \
-                             or --real alone";
+                             or --real or --programs first";
                 return Err(format!("`{word}` is not one of {known}"));
             }
         }

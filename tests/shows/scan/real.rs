@@ -82,7 +82,7 @@ fn scan(real: &Real) -> Result<Scanned, String> {
 }
 
 /// Returns the peak memory of a process so far, in KiB.
-fn peak(process: u32) -> Option<u64> {
+pub fn peak(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.split_whitespace().next()?.parse().ok()

@@ -8,6 +8,7 @@ mod cycle;
 mod futex;
 mod mutex;
 mod permit;
+mod releasers;
 mod rwlock;
 
 pub use barrier::{Arrival, Barrier, Round};
@@ -15,6 +16,7 @@ pub use cycle::has_cycle;
 pub use futex::{FutexAddress, FutexOperation, FutexScope, FutexTimeout, futex_wake_count};
 pub use mutex::{Health, LockForm, Mutex, MutexKind, Taken, Unlocked};
 pub use permit::{Grant, Ticket, grant};
+pub use releasers::Releasers;
 pub use rwlock::{Mode, RwUnlocked, Rwlock};
 
 use crate::Owner;

@@ -4,7 +4,7 @@ use crate::clock::SyncClock;
 use crate::{Global, arena};
 use racehunter_abi::{CodeAddress, EventNumber, Wait};
 use racehunter_machine::memory::probes;
-use racehunter_machine::sync::State;
+use racehunter_machine::sync::{Releasers, State};
 use racehunter_machine::{ClockValue, Owner};
 
 /// One object.
@@ -21,6 +21,8 @@ pub(crate) struct Object {
     pub clock: SyncClock,
     /// What releases of readers carry.
     pub shared_clock: SyncClock,
+    /// The threads that have released to an atomic since its value was last replaced by a thread that had not.
+    pub releasers: Releasers,
 }
 
 /// The initialisation of an object.
@@ -149,6 +151,7 @@ pub(crate) unsafe fn forget(address: usize) {
             (*object).origin = Origin::UNKNOWN;
             crate::clock::clear(&mut (*object).clock);
             crate::clock::clear(&mut (*object).shared_clock);
+            (*object).releasers.clear();
         }
     }
 }
