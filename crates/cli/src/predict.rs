@@ -9,7 +9,7 @@ use crate::watch::Watch;
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 use racehunter_hunter::{Hunter, Suppressions, Tried, jobs, predictions, target};
-use racehunter_predict::{Index, Options};
+use racehunter_predict::{Effort, Index, Options};
 use racehunter_report::predictions::NotShown;
 use racehunter_report::{messages, notes};
 use racehunter_trace::recording::Recording;
@@ -34,8 +34,17 @@ pub struct Arguments {
     #[arg(long, short, value_name = "N")]
     jobs: Option<usize>,
     /// Pairs of accesses to try for each pair of sites
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
     attempts: usize,
+    /// Events before the first one of a prediction that may be reordered freely, or `all` [default: 5000, then 50000]
+    #[arg(long, value_name = "EVENTS", value_parser = Window::parse)]
+    window: Option<Window>,
+    /// How often the search for a reordering may turn back
+    #[arg(long, value_name = "N", default_value_t = Effort::default().retries)]
+    search: usize,
+    /// How many races to report: one for each of these
+    #[arg(long, value_enum, default_value_t = Each::Sites)]
+    each: Each,
     /// Exit with 3 if not everything could be tried
     #[arg(long)]
     require_complete: bool,
@@ -81,6 +90,40 @@ impl From<Policy> for racehunter_predict::Policy {
     }
 }
 
+/// How many races to report.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Each {
+    /// Each pair of sites
+    Sites,
+    /// Each pair of sites and each later event
+    Event,
+    /// Each pair of events
+    Pair,
+}
+
+impl From<Each> for racehunter_predict::Each {
+    fn from(each: Each) -> Self {
+        match each {
+            Each::Sites => Self::Sites,
+            Each::Event => Self::Event,
+            Each::Pair => Self::Pair,
+        }
+    }
+}
+
+/// A number of events that may be reordered.
+#[derive(Clone, Copy, Debug)]
+struct Window(u32);
+
+impl Window {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text == "all" {
+            return Ok(Self(u32::MAX));
+        }
+        text.parse().map(Self).map_err(|_| "not a number of events, nor `all`".to_owned())
+    }
+}
+
 /// The trace to predict from, and the program to try the predictions on.
 struct Material {
     trace: Trace,
@@ -88,6 +131,17 @@ struct Material {
 }
 
 impl Arguments {
+    /// Returns what to predict, and how hard to try.
+    fn options(&self, policy: racehunter_predict::Policy, workers: usize) -> Options {
+        let mut effort = Effort { retries: self.search, ..Effort::default() };
+        if let Some(Window(window)) = self.window {
+            effort.windows.retain(|&smaller| smaller < window);
+            effort.windows.push(window);
+            effort.longest = effort.longest.max(usize::try_from(window).unwrap_or(usize::MAX));
+        }
+        Options { policy, effort, attempts: self.attempts, each: self.each.into(), workers }
+    }
+
     fn material(&self, workers: usize) -> Result<Material> {
         if is_program(&self.target)? {
             if self.confirm.is_some() {
@@ -148,7 +202,7 @@ pub fn run(arguments: &Arguments, suppressions: &Suppressions) -> Result<Exit> {
     let index = Index::new(trace)
         .with_context(|| format!("`{}` is not the trace of an execution", arguments.target.display()))?;
     let policy = racehunter_predict::Policy::from(arguments.policy);
-    let options = Options { policy, attempts: arguments.attempts, workers, ..Options::default() };
+    let options = arguments.options(policy, workers);
     let stop = || arguments.time.is_some_and(|time| begin.elapsed() >= time);
     let voice = arguments.voice;
     voice.note(|| notes::predicting(trace.len(), policy.name()));

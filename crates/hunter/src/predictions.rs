@@ -1,10 +1,11 @@
 //! Predictions, converted to findings.
 
 use racehunter_finding::{Finding, Kind, Object, Site, Step, Thread, fingerprint};
-use racehunter_predict::{Index, Policy, Prediction, Report};
+use racehunter_predict::{Gap, Index, Policy, Prediction, Reason, Report};
 use racehunter_report::messages;
-use racehunter_report::predictions::{self as words, Assumption, GUARANTEE, Summary};
+use racehunter_report::predictions::{self as words, Assumption, GUARANTEE, Missed, Summary, Why};
 use racehunter_trace::{EventId, Op, Subject, Trace};
+use std::collections::BTreeMap;
 
 /// Maximum number of steps of a witness in a report.
 const STEPS: usize = 40;
@@ -195,7 +196,7 @@ pub fn summary(trace: &Trace, report: &Report, policy: Policy) -> Summary {
         executions: 0,
         diverged: 0,
         timed_out: 0,
-        complete: report.unfinished == 0,
+        complete: report.unfinished.is_empty(),
         guarantee: GUARANTEE,
         findings: report.predictions.len(),
         points: trace.sites().len(),
@@ -205,11 +206,37 @@ pub fn summary(trace: &Trace, report: &Report, policy: Policy) -> Summary {
         policy: policy.name(),
         cases: report.cases,
         questions: report.questions,
-        unfinished: report.unfinished,
+        unfinished: report.unfinished.len(),
+        reasons: missed(trace, report),
         predictions: report.predictions.len(),
         unconfirmed: None,
         assumes,
     }
+}
+
+/// Maximum number of unfinished cases that are named for each reason.
+const NAMED: usize = 3;
+
+/// Returns why cases are unfinished.
+fn missed(trace: &Trace, report: &Report) -> Vec<Missed> {
+    let mut reasons: BTreeMap<Why, Missed> = BTreeMap::new();
+    for case in &report.unfinished {
+        let why = match case.reason {
+            Reason::Gap(Gap::Window) => Why::Window,
+            Reason::Gap(Gap::Length) => Why::Length,
+            Reason::Gap(Gap::Search) => Why::Search,
+            Reason::Attempts => Why::Attempts,
+            Reason::Time => Why::Time,
+        };
+        let new = || Missed { why, cases: 0, option: why.option(), examples: Vec::new() };
+        let missed = reasons.entry(why).or_insert_with(new);
+        missed.cases += 1;
+        if missed.examples.len() < NAMED && !case.events.is_empty() {
+            let named = |&event: &EventId| format!("{} at {}", in_words(trace, event), place_name(trace, event));
+            missed.examples.push(case.events.iter().map(named).collect());
+        }
+    }
+    reasons.into_values().collect()
 }
 
 /// Returns the JSON line of an unconfirmed prediction.

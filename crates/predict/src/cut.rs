@@ -99,7 +99,7 @@ pub(crate) fn cut(
 /// Returns the necessary reads of a question, even if they contradict something else, and without the ends of critical
 /// sections.
 pub(crate) fn necessary(index: &Index<'_>, demands: &Demands, question: &Question) -> Vec<EventId> {
-    let mut closure = Closure::new(index, demands, 0, usize::MAX);
+    let mut closure = Closure::new(index, demands, index.trace.opening(), usize::MAX);
     // Nothing lies beyond the last event of a thread, so this terminates.
     let _ = closure.ask(question).and_then(|()| closure.settle());
     closure.cut.necessary

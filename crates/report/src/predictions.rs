@@ -174,6 +174,9 @@ pub struct Summary {
     pub questions: usize,
     /// Cases that were not tried to the end.
     pub unfinished: usize,
+    /// Why, and how many for each reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Missed>,
     /// Predictions.
     pub predictions: usize,
     /// Predictions that were tried, but that the program did not show.
@@ -182,6 +185,60 @@ pub struct Summary {
     /// What they rest on.
     #[serde(skip)]
     pub assumes: Assumption,
+}
+
+/// Cases that were not tried to the end for one reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Missed {
+    /// The reason.
+    pub why: Why,
+    /// How many.
+    pub cases: usize,
+    /// What would finish them.
+    pub option: &'static str,
+    /// The first few: the sites of one question of each.
+    pub examples: Vec<Vec<String>>,
+}
+
+/// Why a case was not tried to the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    /// What happened before the window stayed as it was.
+    Window,
+    /// A witness would have too many events.
+    Length,
+    /// The search for a sequence gave up.
+    Search,
+    /// Not all pairs were tried.
+    Attempts,
+    /// There was no time.
+    Time,
+}
+
+impl Why {
+    /// Returns the option that would finish such a case, with a value that is not known to be enough.
+    #[must_use]
+    pub const fn option(self) -> &'static str {
+        match self {
+            Self::Window | Self::Length => "--window all",
+            Self::Search => "--search 1000000",
+            Self::Attempts => "--attempts 1000000",
+            Self::Time => "--time",
+        }
+    }
+
+    /// Returns the reason, to follow a number of cases.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Window => "because the trace was reordered only within a window",
+            Self::Length => "because a reordering would have too many events for the window",
+            Self::Search => "because the search for a reordering gave up",
+            Self::Attempts => "because not all their pairs of accesses were tried",
+            Self::Time => "because the time was over",
+        }
+    }
 }
 
 /// What is guaranteed about every prediction.
@@ -233,6 +290,13 @@ impl Summary {
         text += &format!("   Assumes  {assumes}\n");
         if self.unfinished > 0 {
             text += &format!("   Missed   {} not tried to the end\n", number(self.unfinished, "case"));
+        }
+        for missed in &self.reasons {
+            let (why, cases) = (missed.why.words(), number(missed.cases, "case"));
+            text += &format!("            {cases} {why}: try {}\n", missed.option);
+            for sites in &missed.examples {
+                text += &format!("              {}\n", sites.join(" and "));
+            }
         }
         text
     }

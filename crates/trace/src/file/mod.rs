@@ -51,11 +51,13 @@
 //! to the file.
 
 mod reader;
+mod segments;
 mod successors;
 mod varint;
 mod writer;
 
 pub use reader::Reader;
+pub use segments::{Segment, Segments};
 pub use writer::Writer;
 
 use crate::{Error, Event, EventId, Trace};

@@ -1,5 +1,6 @@
 //! Reading in place.
 
+use super::segments::Segments;
 use super::successors::Successors;
 use super::varint::{Input, Short};
 use super::{
@@ -23,6 +24,8 @@ pub struct Reader<B> {
     /// Where the origin block begins, if there is one.
     origin: Option<usize>,
     end: usize,
+    /// Gives the memory of what was read back to the system, if it can read it again.
+    forget: fn(&B),
 }
 
 impl Reader<Mmap> {
@@ -38,8 +41,19 @@ impl Reader<Mmap> {
         // SAFETY: the map is read only. If somebody writes the file meanwhile, bytes change between two reads; every
         // number is checked when it is read, and not read again.
         let map = unsafe { Mmap::map(&file)? };
-        Self::new(map)
+        let reader = Self { forget: drop_pages, ..Self::new(map)? };
+        reader.forget_pages();
+        Ok(reader)
     }
+}
+
+/// Takes the pages of a mapped file out of this process.
+fn drop_pages(map: &Mmap) {
+    #[cfg(unix)]
+    #[allow(unsafe_code)]
+    // SAFETY: the map is of a file, and read only: pages are read again when they are needed. If the advice is not
+    // taken, they only stay.
+    let _ = unsafe { map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
 }
 
 impl<B: Deref<Target = [u8]>> Reader<B> {
@@ -76,12 +90,18 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
             match kind {
                 EVENTS => blocks.push(at),
                 ORIGIN if at == HEADER_LEN => origin = Some(at),
-                END if next == bytes.len() => return Ok(Self { bytes, flags, blocks, origin, end: at }),
+                END if next == bytes.len() => {
+                    return Ok(Self { bytes, flags, blocks, origin, end: at, forget: |_| {} });
+                }
                 END => return Err(Error::Corrupted { block, reason: "there is something after the end" }),
                 _ => return Err(Error::Corrupted { block, reason: "unknown kind of block" }),
             }
             at = next;
         }
+    }
+
+    pub(super) fn forget_pages(&self) {
+        (self.forget)(&self.bytes);
     }
 
     /// Returns the number of blocks of events.
@@ -95,6 +115,52 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
     /// # Errors
     /// If a block is damaged; the error names it.
     pub fn read(&self) -> Result<Trace, Error> {
+        let mut decoder = self.decoder()?;
+        // Reserve memory for all events; each takes at least a bit of the file, usually bytes.
+        if let Ok(events) = self.events() {
+            decoder.builder.reserve(usize::try_from(events).unwrap_or(usize::MAX).min(self.bytes.len()));
+        }
+        for block in 0..self.blocks.len() {
+            self.decode(&mut decoder, block)?;
+        }
+        self.check_end(&decoder)?;
+        Ok(decoder.builder.finish())
+    }
+
+    /// Reads the trace in segments of some number of events, each of which repeats the last events of the previous one.
+    /// Whatever the length of the trace, only one of them is in memory. Numbers are rounded up to whole blocks.
+    ///
+    /// # Errors
+    /// If the origin is damaged.
+    pub fn segments(&self, length: usize, overlap: usize) -> Result<Segments<'_, B>, Error> {
+        Ok(Segments::new(self, self.decoder()?, length, overlap))
+    }
+
+    /// Returns the number of events, as the end of the file says it.
+    ///
+    /// # Errors
+    /// If the end is damaged.
+    pub fn events(&self) -> Result<u64, Error> {
+        let block = self.blocks.len();
+        let mut counts = Input(self.payload(block, self.end)?);
+        let events = counts.number().and_then(|_| counts.number());
+        events.map_err(|short| Error::Corrupted { block, reason: short.into() })
+    }
+
+    /// Decodes the events of a block.
+    pub(super) fn decode(&self, decoder: &mut Decoder, block: usize) -> Result<(), Error> {
+        let payload = self.payload(block, self.blocks[block])?;
+        decoder.block(payload).map_err(|reason| Error::Corrupted { block, reason })
+    }
+
+    /// Checks the end of the file, once all blocks were decoded.
+    pub(super) fn check_end(&self, decoder: &Decoder) -> Result<(), Error> {
+        let block = self.blocks.len();
+        let end = self.payload(block, self.end)?;
+        decoder.end(end, self.flags).map_err(|reason| Error::Corrupted { block, reason })
+    }
+
+    fn decoder(&self) -> Result<Decoder, Error> {
         let mut decoder = Decoder {
             builder: TraceBuilder::new(),
             shapes: Vec::new(),
@@ -103,6 +169,8 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
             successors: Successors::default(),
             dependences: self.flags & DEPENDENCES != 0,
             positions: Vec::new(),
+            forgotten: Vec::new(),
+            events: 0,
         };
         if self.flags & BRANCHES != 0 {
             decoder.builder.set_branches();
@@ -114,18 +182,7 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
             let origin = read_origin(self.payload(0, at)?).map_err(|reason| Error::Corrupted { block: 0, reason })?;
             decoder.builder.set_origin(origin);
         }
-        let block = self.blocks.len();
-        let end = self.payload(block, self.end)?;
-        // Reserve memory for all events; each takes at least a bit of the file, usually bytes.
-        let mut counts = Input(end);
-        if let (Ok(_), Ok(events)) = (counts.number(), counts.number()) {
-            decoder.builder.reserve(usize::try_from(events).unwrap_or(usize::MAX).min(self.bytes.len()));
-        }
-        for (block, &at) in self.blocks.iter().enumerate() {
-            decoder.block(self.payload(block, at)?).map_err(|reason| Error::Corrupted { block, reason })?;
-        }
-        decoder.end(end, self.flags).map_err(|reason| Error::Corrupted { block, reason })?;
-        Ok(decoder.builder.finish())
+        Ok(decoder)
     }
 
     /// Returns the payload of the block at an offset, if its checksum is right.
@@ -160,8 +217,8 @@ fn read_origin(payload: &[u8]) -> Result<Origin, &'static str> {
     if input.0.is_empty() { Ok(origin) } else { Err("it says more than it should") }
 }
 
-struct Decoder {
-    builder: TraceBuilder,
+pub(super) struct Decoder {
+    pub(super) builder: TraceBuilder,
     shapes: Vec<Shape>,
     /// The kinds of shapes: operations at sites.
     kinds: FxHashMap<(u8, u32), u32>,
@@ -171,6 +228,10 @@ struct Decoder {
     dependences: bool,
     /// The events of each thread so far; only for dependences.
     positions: Vec<Vec<EventId>>,
+    /// How many earlier events of each thread were removed.
+    forgotten: Vec<usize>,
+    /// The number of events so far, including those that were removed.
+    events: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -191,6 +252,18 @@ impl From<Short> for &'static str {
 }
 
 impl Decoder {
+    /// Removes the first events that are in memory, and puts others before the rest.
+    pub(super) fn replace_start(&mut self, removed: usize, opening: &[Event]) {
+        self.forgotten.resize(self.positions.len(), 0);
+        for (positions, forgotten) in self.positions.iter_mut().zip(&mut self.forgotten) {
+            let gone = positions.partition_point(|&event| (event as usize) < removed);
+            *forgotten += gone;
+            positions.drain(..gone);
+            positions.iter_mut().for_each(|event| *event = *event - removed as EventId + opening.len() as EventId);
+        }
+        self.builder.replace_start(removed, opening);
+    }
+
     fn block(&mut self, payload: &[u8]) -> Result<(), &'static str> {
         let mut input = Input(payload);
         self.names(&mut input)?;
@@ -219,6 +292,7 @@ impl Decoder {
         if events > BLOCK_EVENTS || events.div_ceil(8) > input.0.len() || before + events >= u32::MAX as usize {
             return Err("too many events");
         }
+        self.events += events as u64;
         let (runs, threads) = self.order(&mut input, events)?;
         let by_thread = self.columns(&mut input, &threads, events)?;
 
@@ -237,8 +311,11 @@ impl Decoder {
                         self.positions.resize_with(thread + 1, Vec::new);
                     }
                     let positions = &mut self.positions[thread];
+                    let forgotten = self.forgotten.get(thread).copied().unwrap_or(0);
                     for entry in entries.into_iter().take_while(|&entry| entry > 0) {
-                        found.push((id, read_back(self.builder.so_far(), positions, positions.len(), entry.into())?));
+                        let place = Place { positions, forgotten, position: positions.len() };
+                        let read = place.read_back(self.builder.so_far(), entry.into())?;
+                        found.extend(read.map(|read| (id, read)));
                     }
                     positions.push(id);
                 }
@@ -414,10 +491,13 @@ impl Decoder {
             }
             at = at.checked_add(distance).filter(|&at| at < events as u64).ok_or("an event that is not there")?;
             let event = before + at as EventId;
-            let positions = &self.positions[usize::from(self.builder.so_far().thread(event))];
+            let thread = usize::from(self.builder.so_far().thread(event));
+            let positions = &self.positions[thread];
             let position = positions.binary_search(&event).map_err(|_| "an event that is not there")?;
+            let place = Place { positions, forgotten: self.forgotten.get(thread).copied().unwrap_or(0), position };
             for _ in 0..input.count()? {
-                found.push((event, read_back(self.builder.so_far(), positions, position, input.number()?)?));
+                let read = place.read_back(self.builder.so_far(), input.number()?)?;
+                found.extend(read.map(|read| (event, read)));
             }
         }
         Ok(())
@@ -430,10 +510,9 @@ impl Decoder {
             return Err("the flags are wrong");
         }
         let trace = self.builder.so_far();
-        let counts =
-            [trace.len(), trace.threads().len(), trace.objects().len(), trace.sites().len(), self.shapes.len()];
-        for count in counts {
-            if input.number()? != count as u64 {
+        let counts = [trace.threads().len(), trace.objects().len(), trace.sites().len(), self.shapes.len()];
+        for count in std::iter::once(self.events).chain(counts.map(|count| count as u64)) {
+            if input.number()? != count {
                 return Err("the file has not all that was written");
             }
         }
@@ -441,14 +520,23 @@ impl Decoder {
     }
 }
 
-/// Returns the dependence that an entry stands for, of an event at a position of its thread, whose events are given.
-fn read_back(trace: &Trace, positions: &[EventId], position: usize, entry: u64) -> Result<Dependence, &'static str> {
-    let read = usize::try_from(entry >> 1)
-        .ok()
-        .filter(|&back| back > 0)
-        .and_then(|back| position.checked_sub(back))
-        .and_then(|position| positions.get(position).copied())
-        .filter(|&read| trace.op(read).reads())
-        .ok_or("a dependence on what is not an earlier read")?;
-    Ok(Dependence { read, via: if entry & 1 == 1 { Via::Decision } else { Via::Value } })
+/// The place of an event in its thread, whose events are given.
+struct Place<'a> {
+    positions: &'a [EventId],
+    /// How many earlier events were removed.
+    forgotten: usize,
+    position: usize,
+}
+
+impl Place<'_> {
+    /// Returns the dependence that an entry stands for; none if it is on a read that was removed.
+    fn read_back(&self, trace: &Trace, entry: u64) -> Result<Option<Dependence>, &'static str> {
+        const WRONG: &str = "a dependence on what is not an earlier read";
+        let back = usize::try_from(entry >> 1).ok().filter(|&back| back > 0).ok_or(WRONG)?;
+        let Some(position) = self.position.checked_sub(back) else {
+            return if back <= self.position + self.forgotten { Ok(None) } else { Err(WRONG) };
+        };
+        let read = self.positions.get(position).copied().filter(|&read| trace.op(read).reads()).ok_or(WRONG)?;
+        Ok(Some(Dependence { read, via: if entry & 1 == 1 { Via::Decision } else { Via::Value } }))
+    }
 }
