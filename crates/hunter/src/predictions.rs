@@ -4,8 +4,10 @@ use racehunter_finding::{Finding, Kind, Object, Site, Step, Thread, fingerprint}
 use racehunter_predict::{Gap, Index, Policy, Prediction, Reason, Report};
 use racehunter_report::messages;
 use racehunter_report::predictions::{self as words, Assumption, GUARANTEE, Missed, Summary, Why};
+use racehunter_report::two_runs::{Turn, TwoRuns};
 use racehunter_trace::{EventId, Op, Subject, Trace};
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
 
 /// Maximum number of steps of a witness in a report.
 const STEPS: usize = 40;
@@ -202,7 +204,8 @@ pub fn summary(trace: &Trace, report: &Report, policy: Policy) -> Summary {
         points: trace.sites().len(),
         threads: trace.threads().len(),
         elapsed_ms: 0,
-        events: trace.len(),
+        events: trace.len() as u64,
+        segments: None,
         policy: policy.name(),
         cases: report.cases,
         questions: report.questions,
@@ -239,22 +242,137 @@ fn missed(trace: &Trace, report: &Report) -> Vec<Missed> {
     reasons.into_values().collect()
 }
 
-/// Returns the JSON line of an unconfirmed prediction.
+/// Returns the JSON line of an unconfirmed prediction. `number` returns the number of an event in the whole trace.
 ///
 /// # Errors
 /// Never: these fields can be written.
 pub fn json(
+    index: &Index<'_>,
     finding: &Finding,
     prediction: &Prediction,
     policy: Policy,
+    number: &dyn Fn(EventId) -> u64,
     unconfirmed: Option<&str>,
 ) -> std::io::Result<String> {
     let about = words::Prediction {
         policy: policy.name(),
         stage: prediction.stage.name(),
-        events: &prediction.events,
-        frozen: prediction.witness.frozen,
-        tail: prediction.witness.tail.iter().collect(),
+        events: prediction.events.iter().copied().map(number).collect(),
+        frozen: number(prediction.witness.frozen),
+        tail: prediction.witness.tail.iter().map(number).collect(),
+        runs: two_runs(index.trace(), prediction, number),
     };
     words::json(finding, &about, unconfirmed)
+}
+
+/// Maximum number of turns of a run in a report.
+const TURNS: usize = 12;
+
+/// Returns the trace beside the reordering, from where they part. `number` returns the number of an event in the whole
+/// trace.
+#[must_use]
+pub fn two_runs(trace: &Trace, prediction: &Prediction, number: &dyn Fn(EventId) -> u64) -> TwoRuns {
+    let Prediction { events, question, witness, .. } = prediction;
+    let same = (witness.frozen..).zip(witness.tail.iter()).take_while(|(one, other)| one == other).count();
+    let parts = witness.frozen + same as EventId;
+    let last = events.iter().copied().max().unwrap_or(parts).min(trace.len() as EventId - 1);
+    let turns = |run: &mut dyn Iterator<Item = EventId>, about_to: bool| {
+        let mut turns: Vec<Turn> = Vec::new();
+        let mut before = None;
+        for event in run {
+            let thread = trace.threads()[usize::from(trace.thread(event))].clone();
+            let culprit = events.contains(&event);
+            // An event of the bug has a turn of its own.
+            let continues =
+                before == Some(trace.thread(event)) && !culprit && !turns.last().is_some_and(|turn| turn.culprit);
+            before = Some(trace.thread(event));
+            let count = if continues { turns.pop().map_or(0, |turn| turn.events) } else { 0 };
+            let (what, place) = (in_words(trace, event), short_place(trace, event));
+            turns.push(Turn { thread, events: count + 1, what, place, culprit, about_to });
+        }
+        turns
+    };
+    let mut could_have = shortened(turns(&mut witness.tail.iter().skip(same), false));
+    could_have.extend(turns(&mut question.next.iter().copied(), true));
+    TwoRuns { common: number(parts), happened: shortened(turns(&mut (parts..=last), false)), could_have }
+}
+
+/// Leaves out turns in the middle.
+fn shortened(mut turns: Vec<Turn>) -> Vec<Turn> {
+    if let Some(more) = turns.len().checked_sub(TURNS).filter(|&more| more > 0) {
+        let gap = Turn {
+            thread: String::new(),
+            events: more as u64 + 1,
+            what: String::new(),
+            place: String::new(),
+            culprit: false,
+            about_to: false,
+        };
+        turns.splice(TURNS / 2..=TURNS / 2 + more, [gap]);
+    }
+    turns
+}
+
+/// Returns the place of an event as `file:line`, or the name of its site.
+fn short_place(trace: &Trace, event: EventId) -> String {
+    let Place { file, line, function, .. } = place(trace, event);
+    if file.is_empty() { function } else { format!("{file}:{line}") }
+}
+
+/// The predictions from a trace that is read in segments.
+#[derive(Default)]
+pub struct Segmented {
+    summary: Option<Summary>,
+    segments: u64,
+    known: HashSet<String>,
+    missed: BTreeMap<Why, Missed>,
+}
+
+impl Segmented {
+    /// Adds what one segment has shown. Returns the findings that are new, with their predictions.
+    pub fn add<'r>(&mut self, index: &Index<'_>, report: &'r Report, policy: Policy) -> Vec<(Finding, &'r Prediction)> {
+        let mut part = summary(index.trace(), report, policy);
+        self.segments += 1;
+        for missed in std::mem::take(&mut part.reasons) {
+            match self.missed.entry(missed.why) {
+                Entry::Vacant(entry) => drop(entry.insert(missed)),
+                Entry::Occupied(mut entry) => {
+                    let all = entry.get_mut();
+                    all.cases += missed.cases;
+                    all.examples.extend(missed.examples);
+                    all.examples.truncate(NAMED);
+                }
+            }
+        }
+        let mut new = Vec::new();
+        for prediction in &report.predictions {
+            let finding = finding(index, prediction);
+            if self.known.insert(finding.id.clone()) {
+                new.push((finding, prediction));
+            }
+        }
+        let all = self.summary.get_or_insert(Summary { cases: 0, questions: 0, unfinished: 0, ..part });
+        all.cases += report.cases;
+        all.questions += report.questions;
+        all.unfinished += report.unfinished.len();
+        all.points = index.trace().sites().len();
+        all.threads = index.trace().threads().len();
+        new
+    }
+
+    /// Returns the summary of all segments, each of which repeats some events of the previous one.
+    #[must_use]
+    pub fn finish(self, events: u64, overlap: u64) -> Option<Summary> {
+        let several = self.segments > 1;
+        let summary = self.summary?;
+        Some(Summary {
+            complete: summary.unfinished == 0 && !several,
+            findings: self.known.len(),
+            predictions: self.known.len(),
+            events,
+            segments: several.then_some([self.segments, overlap]),
+            reasons: self.missed.into_values().collect(),
+            ..summary
+        })
+    }
 }

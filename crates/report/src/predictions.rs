@@ -1,6 +1,7 @@
 //! Predictions, for scripts and for people, and the results of trying them.
 
 use crate::text::count;
+use crate::two_runs::TwoRuns;
 use racehunter_finding::{Finding, Site};
 use serde::Serialize;
 use std::io;
@@ -56,24 +57,26 @@ impl std::fmt::Display for NotShown {
 
 /// What scripts need to know about a prediction, besides the finding.
 #[derive(Clone, Debug)]
-pub struct Prediction<'a> {
+pub struct Prediction {
     /// The policy: which reorderings are allowed.
     pub policy: &'static str,
     /// The stage that found it.
     pub stage: &'static str,
     /// Numbers of the events it consists of.
-    pub events: &'a [u32],
+    pub events: Vec<u64>,
     /// The reordering: the length of the unchanged prefix of the trace,
-    pub frozen: u32,
+    pub frozen: u64,
     /// then the events after it.
-    pub tail: Vec<u32>,
+    pub tail: Vec<u64>,
+    /// The trace beside it.
+    pub runs: TwoRuns,
 }
 
 /// Returns one line of JSON for a prediction that was not confirmed, with the reason if it was tried.
 ///
 /// # Errors
 /// Never: these fields can be written.
-pub fn json(finding: &Finding, prediction: &Prediction<'_>, unconfirmed: Option<&str>) -> io::Result<String> {
+pub fn json(finding: &Finding, prediction: &Prediction, unconfirmed: Option<&str>) -> io::Result<String> {
     Ok(serde_json::to_string(&FindingLine::new(finding, prediction, unconfirmed))? + "\n")
 }
 
@@ -94,17 +97,19 @@ struct FindingLine<'a> {
     policy: &'static str,
     stage: &'static str,
     /// Numbers of the events it consists of.
-    events: &'a [u32],
+    events: &'a [u64],
     /// The reordering: the length of the unchanged prefix of the trace, then these events.
-    frozen: u32,
-    tail: &'a [u32],
+    frozen: u64,
+    tail: &'a [u64],
+    /// The recorded run beside the predicted one.
+    runs: &'a TwoRuns,
     /// Why the program did not show it, if it was tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     unconfirmed: Option<&'a str>,
 }
 
 impl<'a> FindingLine<'a> {
-    fn new(finding: &'a Finding, prediction: &'a Prediction<'a>, unconfirmed: Option<&'a str>) -> Self {
+    fn new(finding: &'a Finding, prediction: &'a Prediction, unconfirmed: Option<&'a str>) -> Self {
         Self {
             reason: "finding",
             id: &finding.id,
@@ -119,9 +124,10 @@ impl<'a> FindingLine<'a> {
             predicted: true,
             policy: prediction.policy,
             stage: prediction.stage,
-            events: prediction.events,
+            events: &prediction.events,
             frozen: prediction.frozen,
             tail: &prediction.tail,
+            runs: &prediction.runs,
             unconfirmed,
         }
     }
@@ -165,7 +171,7 @@ pub struct Summary {
     /// The time it took.
     pub elapsed_ms: u64,
     /// Events of the trace.
-    pub events: usize,
+    pub events: u64,
     /// The policy: which reorderings are allowed.
     pub policy: &'static str,
     /// Cases that were considered.
@@ -177,6 +183,10 @@ pub struct Summary {
     /// Why, and how many for each reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Missed>,
+    /// If the trace was read in segments: how many there were, and how many events two of them have in common.
+    /// Accesses that are farther apart may not have been compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segments: Option<[u64; 2]>,
     /// Predictions.
     pub predictions: usize,
     /// Predictions that were tried, but that the program did not show.
@@ -275,7 +285,7 @@ impl Summary {
         let mut text = format!(
             "   Summary [{:.1}s] {findings}\n   Looked   at {} of {} under `{}`: {}, {}\n",
             self.elapsed_ms as f64 / 1000.0,
-            number(self.events, "event"),
+            count(self.events, "event"),
             number(self.threads, "thread"),
             self.policy,
             number(self.cases, "case"),
@@ -288,6 +298,10 @@ impl Summary {
             Assumption::Branches => "the branches in the trace; addresses that no read decides",
         };
         text += &format!("   Assumes  {assumes}\n");
+        if let Some([segments, overlap]) = self.segments {
+            let (segments, overlap) = (count(segments, "segment"), count(overlap, "event"));
+            text += &format!("   Missed   what is more than {overlap} apart, in {segments}: try --segment all\n");
+        }
         if self.unfinished > 0 {
             text += &format!("   Missed   {} not tried to the end\n", number(self.unfinished, "case"));
         }

@@ -438,13 +438,21 @@ impl TraceBuilder {
             for (event, entries) in dependences.iter() {
                 let Some(event) = moved(event) else { continue };
                 for entry in entries {
-                    if let Some(read) = moved(entry.read) {
-                        kept.push(event, Dependence { read, via: entry.via });
+                    match moved(entry.read) {
+                        Some(read) => kept.push(event, Dependence { read, via: entry.via }),
+                        // That something was decided there remains true.
+                        None if entry.via == Via::Decision => trace.op[event as usize] |= CHOSE,
+                        None => {}
                     }
                 }
             }
             *dependences = kept;
         }
+    }
+
+    /// Notes that a thread decided something before an event.
+    pub(crate) fn mark_choice(&mut self, event: EventId) {
+        self.trace.op[event as usize] |= CHOSE;
     }
 
     /// Sets the origin of the trace.

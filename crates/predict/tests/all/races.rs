@@ -5,7 +5,10 @@
 use crate::support::oracle::{Oracle, Rules};
 use crate::support::peers::Peers;
 use crate::support::{Random, Shape, conflicts, shown, trace};
-use racehunter_predict::{Answer, Checker, Effort, Index, Policy, Question, validate};
+use racehunter_predict::{
+    Answer, Checker, Demands, Each, Effort, Index, Options, Policy, Question, Witness, predict, validate,
+};
+use racehunter_trace::file;
 use std::collections::BTreeSet;
 
 fn traces() -> u64 {
@@ -161,4 +164,45 @@ fn of_many_threads_includes_the_races_of_peers() {
     }
     println!("sync-preserving {preserving}, sync-reversal {reversal}, {more} more");
     assert!(preserving > 0 && reversal > preserving, "{preserving} {reversal}");
+}
+
+/// What segments of a trace predict, the whole trace allows: the start of the trace and a segment's witness are together
+/// a witness that the validator of the whole trace accepts.
+#[test]
+fn segments_of_threads_are_never_wrong() {
+    let (mut found, mut whole) = (0, 0);
+    for shape in (2..5).flat_map(|threads| shapes(threads, 24)) {
+        for seed in 0..traces().div_ceil(4) {
+            let trace = trace(&mut Random::new(seed), shape);
+            let index = Index::new(&trace).unwrap();
+            let mut bytes = Vec::new();
+            file::write_in_blocks(&trace, &mut bytes, 1 + seed as usize % 4).unwrap();
+            let reader = file::Reader::new(bytes).unwrap();
+            for policy in Policy::ALL {
+                let demands = Demands::new(policy, &index);
+                let options = Options { policy, each: Each::Pair, ..Options::default() };
+                whole += predict(&index, &options, &|| false).predictions.len();
+                let mut segments = reader.segments(9, 4).unwrap();
+                while let Some(segment) = segments.next_segment().unwrap() {
+                    let part = Index::new(segment.trace).unwrap();
+                    for prediction in predict(&part, &options, &|| false).predictions {
+                        let number = |event: &u32| segment.number(*event).unwrap() as u32;
+                        let Question { next, done, before } = &prediction.question;
+                        let question = Question {
+                            next: next.iter().map(number).collect(),
+                            done: done.iter().map(number).collect(),
+                            before: before.iter().map(|(one, other)| (number(one), number(other))).collect(),
+                        };
+                        let tail = prediction.witness.tail.iter().map(|event| number(&event)).collect();
+                        let witness = Witness { frozen: number(&prediction.witness.frozen), tail };
+                        let valid = validate(&index, &demands, &question, &witness);
+                        assert_eq!(valid, Ok(()), "seed {seed}, {policy:?}: {question:?}\n{}", shown(&trace));
+                        found += 1;
+                    }
+                }
+            }
+        }
+    }
+    println!("{found} in segments, {whole} in whole traces");
+    assert!(found > 0 && whole > 0);
 }

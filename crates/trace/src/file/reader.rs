@@ -303,7 +303,7 @@ impl Decoder {
             let slot = threads.binary_search_by_key(&thread, |&(thread, _)| thread).map_err(|_| "unknown thread")?;
             let start = next[slot];
             next[slot] += length;
-            for &(event, entries) in &by_thread[start..start + length] {
+            for &(mut event, entries) in &by_thread[start..start + length] {
                 if self.dependences {
                     let id = self.builder.so_far().len() as EventId;
                     let thread = usize::from(thread);
@@ -314,8 +314,10 @@ impl Decoder {
                     let forgotten = self.forgotten.get(thread).copied().unwrap_or(0);
                     for entry in entries.into_iter().take_while(|&entry| entry > 0) {
                         let place = Place { positions, forgotten, position: positions.len() };
-                        let read = place.read_back(self.builder.so_far(), entry.into())?;
-                        found.extend(read.map(|read| (id, read)));
+                        match place.read_back(self.builder.so_far(), entry.into())? {
+                            Back::Kept(read) => found.push((id, read)),
+                            Back::Removed(via) => event.chose |= via == Via::Decision,
+                        }
                     }
                     positions.push(id);
                 }
@@ -477,13 +479,14 @@ impl Decoder {
 
     /// Reads dependences that are not part of shapes.
     fn depend(
-        &self,
+        &mut self,
         input: &mut Input<'_>,
         before: EventId,
         events: usize,
         found: &mut Vec<(EventId, Dependence)>,
     ) -> Result<(), &'static str> {
         let mut at = 0_u64;
+        let mut decided = Vec::new();
         for number in 0..input.count()? {
             let distance = input.number()?;
             if number > 0 && distance == 0 {
@@ -496,10 +499,14 @@ impl Decoder {
             let position = positions.binary_search(&event).map_err(|_| "an event that is not there")?;
             let place = Place { positions, forgotten: self.forgotten.get(thread).copied().unwrap_or(0), position };
             for _ in 0..input.count()? {
-                let read = place.read_back(self.builder.so_far(), input.number()?)?;
-                found.extend(read.map(|read| (event, read)));
+                match place.read_back(self.builder.so_far(), input.number()?)? {
+                    Back::Kept(read) => found.push((event, read)),
+                    Back::Removed(Via::Decision) => decided.push(event),
+                    Back::Removed(Via::Value) => {}
+                }
             }
         }
+        decided.into_iter().for_each(|event| self.builder.mark_choice(event));
         Ok(())
     }
 
@@ -528,15 +535,22 @@ struct Place<'a> {
     position: usize,
 }
 
+/// A dependence, if the read is still in memory.
+enum Back {
+    Kept(Dependence),
+    Removed(Via),
+}
+
 impl Place<'_> {
-    /// Returns the dependence that an entry stands for; none if it is on a read that was removed.
-    fn read_back(&self, trace: &Trace, entry: u64) -> Result<Option<Dependence>, &'static str> {
+    /// Returns the dependence that an entry stands for.
+    fn read_back(&self, trace: &Trace, entry: u64) -> Result<Back, &'static str> {
         const WRONG: &str = "a dependence on what is not an earlier read";
         let back = usize::try_from(entry >> 1).ok().filter(|&back| back > 0).ok_or(WRONG)?;
+        let via = if entry & 1 == 1 { Via::Decision } else { Via::Value };
         let Some(position) = self.position.checked_sub(back) else {
-            return if back <= self.position + self.forgotten { Ok(None) } else { Err(WRONG) };
+            return if back <= self.position + self.forgotten { Ok(Back::Removed(via)) } else { Err(WRONG) };
         };
         let read = self.positions.get(position).copied().filter(|&read| trace.op(read).reads()).ok_or(WRONG)?;
-        Ok(Some(Dependence { read, via: if entry & 1 == 1 { Via::Decision } else { Via::Value } }))
+        Ok(Back::Kept(Dependence { read, via }))
     }
 }
