@@ -276,41 +276,45 @@ pub fn two_runs(trace: &Trace, prediction: &Prediction, number: &dyn Fn(EventId)
     let same = (witness.frozen..).zip(witness.tail.iter()).take_while(|(one, other)| one == other).count();
     let parts = witness.frozen + same as EventId;
     let last = events.iter().copied().max().unwrap_or(parts).min(trace.len() as EventId - 1);
-    let turns = |run: &mut dyn Iterator<Item = EventId>, about_to: bool| {
-        let mut turns: Vec<Turn> = Vec::new();
-        let mut before = None;
-        for event in run {
-            let thread = trace.threads()[usize::from(trace.thread(event))].clone();
-            let culprit = events.contains(&event);
-            // An event of the bug has a turn of its own.
-            let continues =
-                before == Some(trace.thread(event)) && !culprit && !turns.last().is_some_and(|turn| turn.culprit);
-            before = Some(trace.thread(event));
-            let count = if continues { turns.pop().map_or(0, |turn| turn.events) } else { 0 };
-            let (what, place) = (in_words(trace, event), short_place(trace, event));
-            turns.push(Turn { thread, events: count + 1, what, place, culprit, about_to });
-        }
-        turns
-    };
-    let mut could_have = shortened(turns(&mut witness.tail.iter().skip(same), false));
-    could_have.extend(turns(&mut question.next.iter().copied(), true));
-    TwoRuns { common: number(parts), happened: shortened(turns(&mut (parts..=last), false)), could_have }
+    let happened = turns(trace, events, parts..=last);
+    let mut could_have = turns(trace, events, witness.tail.iter().skip(same));
+    let about_to = |&event: &EventId| Turn { about_to: true, ..turn(trace, events, event, 1) };
+    could_have.extend(question.next.iter().map(about_to));
+    TwoRuns { common: number(parts), happened, could_have }
 }
 
-/// Leaves out turns in the middle.
-fn shortened(mut turns: Vec<Turn>) -> Vec<Turn> {
-    if let Some(more) = turns.len().checked_sub(TURNS).filter(|&more| more > 0) {
-        let gap = Turn {
-            thread: String::new(),
-            events: more as u64 + 1,
-            what: String::new(),
-            place: String::new(),
-            culprit: false,
-            about_to: false,
+/// Returns the turns of a run; if there are many, the first and the last ones.
+fn turns(trace: &Trace, culprits: &[EventId], run: impl Iterator<Item = EventId>) -> Vec<Turn> {
+    // The last event of each turn, and the number of its events.
+    let mut ends: Vec<(EventId, u64)> = Vec::new();
+    for event in run {
+        // An event of the bug has a turn of its own.
+        let continues = |last: EventId| {
+            trace.thread(last) == trace.thread(event) && !culprits.contains(&event) && !culprits.contains(&last)
         };
-        turns.splice(TURNS / 2..=TURNS / 2 + more, [gap]);
+        match ends.last_mut() {
+            Some((last, count)) if continues(*last) => (*last, *count) = (event, *count + 1),
+            _ => ends.push((event, 1)),
+        }
     }
-    turns
+    let shown = |&(event, count): &(EventId, u64)| turn(trace, culprits, event, count);
+    if ends.len() <= TURNS {
+        return ends.iter().map(shown).collect();
+    }
+    let (first, last) = (&ends[..TURNS / 2], &ends[ends.len() - TURNS / 2..]);
+    let left_out = Turn { events: (ends.len() - TURNS / 2 * 2) as u64, ..Turn::default() };
+    first.iter().map(shown).chain([left_out]).chain(last.iter().map(shown)).collect()
+}
+
+fn turn(trace: &Trace, culprits: &[EventId], event: EventId, events: u64) -> Turn {
+    Turn {
+        thread: trace.threads()[usize::from(trace.thread(event))].clone(),
+        events,
+        what: in_words(trace, event),
+        place: short_place(trace, event),
+        culprit: culprits.contains(&event),
+        about_to: false,
+    }
 }
 
 /// Returns the place of an event as `file:line`, or the name of its site.

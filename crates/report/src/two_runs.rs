@@ -16,7 +16,7 @@ pub struct TwoRuns {
 }
 
 /// Successive events of one thread.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Turn {
     /// The thread; empty for turns that are left out.
     pub thread: String,

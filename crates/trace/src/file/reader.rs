@@ -13,19 +13,62 @@ use memmap2::Mmap;
 use rustc_hash::FxHashMap;
 use std::fs::File;
 use std::ops::Deref;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 /// A trace file whose blocks were located; their contents are checked when they are read.
 pub struct Reader<B> {
     bytes: B,
+    blocks: Blocks,
+    /// Gives the memory of what was read back to the system, if it can read it again.
+    forget: fn(&B),
+}
+
+/// Where the blocks of a file are.
+struct Blocks {
     flags: u32,
     /// Where each events block begins.
-    blocks: Vec<usize>,
+    events: Vec<usize>,
     /// Where the origin block begins, if there is one.
     origin: Option<usize>,
     end: usize,
-    /// Gives the memory of what was read back to the system, if it can read it again.
-    forget: fn(&B),
+}
+
+impl Blocks {
+    /// Goes from header to header of a file of some length. `word` returns the number at an offset.
+    fn locate(length: usize, is_trace: bool, word: impl Fn(usize) -> Option<u32>) -> Result<Self, Error> {
+        if !is_trace {
+            return Err(Error::NotATrace);
+        }
+        let version = word(MAGIC.len()).ok_or(Error::Truncated { block: 0 })?;
+        if version != FORMAT_VERSION {
+            return Err(Error::Version { found: version, expected: FORMAT_VERSION });
+        }
+        let flags = word(MAGIC.len() + 4).ok_or(Error::Truncated { block: 0 })?;
+        if flags & !(BRANCHES | DEPENDENCES) != 0 {
+            return Err(Error::Corrupted { block: 0, reason: "unknown flags" });
+        }
+        let mut events = Vec::new();
+        let mut origin = None;
+        let mut at = HEADER_LEN;
+        loop {
+            let block = events.len();
+            let truncated = || Error::Truncated { block };
+            let kind = word(at).ok_or_else(truncated)?;
+            let next = at + BLOCK_HEADER_LEN + word(at + 4).ok_or_else(truncated)? as usize;
+            if next > length {
+                return Err(truncated());
+            }
+            match kind {
+                EVENTS => events.push(at),
+                ORIGIN if at == HEADER_LEN => origin = Some(at),
+                END if next == length => return Ok(Self { flags, events, origin, end: at }),
+                END => return Err(Error::Corrupted { block, reason: "there is something after the end" }),
+                _ => return Err(Error::Corrupted { block, reason: "unknown kind of block" }),
+            }
+            at = next;
+        }
+    }
 }
 
 impl Reader<Mmap> {
@@ -41,9 +84,13 @@ impl Reader<Mmap> {
         // SAFETY: the map is read only. If somebody writes the file meanwhile, bytes change between two reads; every
         // number is checked when it is read, and not read again.
         let map = unsafe { Mmap::map(&file)? };
-        let reader = Self { forget: drop_pages, ..Self::new(map)? };
-        reader.forget_pages();
-        Ok(reader)
+        // Headers are read from the file: to look at them in the map would take much of it into memory.
+        let word = |at: usize| {
+            let mut bytes = [0; 4];
+            file.read_exact_at(&mut bytes, at as u64).ok().map(|()| u32::from_le_bytes(bytes))
+        };
+        let blocks = Blocks::locate(map.len(), map.starts_with(&MAGIC), word)?;
+        Ok(Self { bytes: map, blocks, forget: drop_pages })
     }
 }
 
@@ -62,42 +109,10 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
     /// # Errors
     /// If its blocks do not fit together.
     pub fn new(bytes: B) -> Result<Self, Error> {
-        if bytes.get(..MAGIC.len()) != Some(&MAGIC) {
-            return Err(Error::NotATrace);
-        }
         let word =
             |at: usize| bytes.get(at..at + 4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
-        let version = word(MAGIC.len()).ok_or(Error::Truncated { block: 0 })?;
-        if version != FORMAT_VERSION {
-            return Err(Error::Version { found: version, expected: FORMAT_VERSION });
-        }
-        let flags = word(MAGIC.len() + 4).ok_or(Error::Truncated { block: 0 })?;
-        if flags & !(BRANCHES | DEPENDENCES) != 0 {
-            return Err(Error::Corrupted { block: 0, reason: "unknown flags" });
-        }
-        let mut blocks = Vec::new();
-        let mut origin = None;
-        let mut at = HEADER_LEN;
-        loop {
-            let block = blocks.len();
-            let truncated = || Error::Truncated { block };
-            let kind = word(at).ok_or_else(truncated)?;
-            let length = word(at + 4).ok_or_else(truncated)? as usize;
-            let next = at + BLOCK_HEADER_LEN + length;
-            if next > bytes.len() {
-                return Err(truncated());
-            }
-            match kind {
-                EVENTS => blocks.push(at),
-                ORIGIN if at == HEADER_LEN => origin = Some(at),
-                END if next == bytes.len() => {
-                    return Ok(Self { bytes, flags, blocks, origin, end: at, forget: |_| {} });
-                }
-                END => return Err(Error::Corrupted { block, reason: "there is something after the end" }),
-                _ => return Err(Error::Corrupted { block, reason: "unknown kind of block" }),
-            }
-            at = next;
-        }
+        let blocks = Blocks::locate(bytes.len(), bytes.starts_with(&MAGIC), word)?;
+        Ok(Self { bytes, blocks, forget: |_| {} })
     }
 
     pub(super) fn forget_pages(&self) {
@@ -107,7 +122,7 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
     /// Returns the number of blocks of events.
     #[must_use]
     pub fn blocks(&self) -> usize {
-        self.blocks.len()
+        self.blocks.events.len()
     }
 
     /// Reads the whole trace.
@@ -120,7 +135,7 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
         if let Ok(events) = self.events() {
             decoder.builder.reserve(usize::try_from(events).unwrap_or(usize::MAX).min(self.bytes.len()));
         }
-        for block in 0..self.blocks.len() {
+        for block in 0..self.blocks.events.len() {
             self.decode(&mut decoder, block)?;
         }
         self.check_end(&decoder)?;
@@ -141,23 +156,23 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
     /// # Errors
     /// If the end is damaged.
     pub fn events(&self) -> Result<u64, Error> {
-        let block = self.blocks.len();
-        let mut counts = Input(self.payload(block, self.end)?);
+        let block = self.blocks.events.len();
+        let mut counts = Input(self.payload(block, self.blocks.end)?);
         let events = counts.number().and_then(|_| counts.number());
         events.map_err(|short| Error::Corrupted { block, reason: short.into() })
     }
 
     /// Decodes the events of a block.
     pub(super) fn decode(&self, decoder: &mut Decoder, block: usize) -> Result<(), Error> {
-        let payload = self.payload(block, self.blocks[block])?;
+        let payload = self.payload(block, self.blocks.events[block])?;
         decoder.block(payload).map_err(|reason| Error::Corrupted { block, reason })
     }
 
     /// Checks the end of the file, once all blocks were decoded.
     pub(super) fn check_end(&self, decoder: &Decoder) -> Result<(), Error> {
-        let block = self.blocks.len();
-        let end = self.payload(block, self.end)?;
-        decoder.end(end, self.flags).map_err(|reason| Error::Corrupted { block, reason })
+        let block = self.blocks.events.len();
+        let end = self.payload(block, self.blocks.end)?;
+        decoder.end(end, self.blocks.flags).map_err(|reason| Error::Corrupted { block, reason })
     }
 
     fn decoder(&self) -> Result<Decoder, Error> {
@@ -167,18 +182,18 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
             kinds: FxHashMap::default(),
             last: Vec::new(),
             successors: Successors::default(),
-            dependences: self.flags & DEPENDENCES != 0,
+            dependences: self.blocks.flags & DEPENDENCES != 0,
             positions: Vec::new(),
             forgotten: Vec::new(),
             events: 0,
         };
-        if self.flags & BRANCHES != 0 {
+        if self.blocks.flags & BRANCHES != 0 {
             decoder.builder.set_branches();
         }
         if decoder.dependences {
             decoder.builder.set_dependences();
         }
-        if let Some(at) = self.origin {
+        if let Some(at) = self.blocks.origin {
             let origin = read_origin(self.payload(0, at)?).map_err(|reason| Error::Corrupted { block: 0, reason })?;
             decoder.builder.set_origin(origin);
         }
