@@ -4,7 +4,7 @@
 
 use anyhow::{Context as _, Result};
 use racehunter_trace::recording::Sink as _;
-use racehunter_trace::{Event, NO_OBJECT, Object, Op, Subject, file};
+use racehunter_trace::{Event, NO_OBJECT, Object, Op, Subject, Trace, file};
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io::BufWriter;
@@ -55,6 +55,14 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// Returns the trace.
+    pub fn generate(self) -> Result<Trace> {
+        let directory = tempfile::tempdir()?;
+        let path = directory.path().join("trace.rht");
+        self.write(&path)?;
+        Ok(file::Reader::open(&path)?.read()?)
+    }
+
     /// Writes the trace, which is always the same. Returns its number of events.
     pub fn write(self, path: &Path) -> Result<u64> {
         let out = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;

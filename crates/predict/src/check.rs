@@ -173,15 +173,21 @@ impl<'a, 't> Checker<'a, 't> {
                 continue;
             }
             gap = None;
+            let mut chosen = true;
             for closing in [Closing::All, Closing::Earlier, Closing::Later] {
                 match self.reorder(question, frozen, closing, effort) {
                     Ok((witness, stage)) => return Answer::Yes(witness, stage),
                     Err(Failed::Closing(found)) => gap = gap.or(found),
                     Err(Failed::Frozen(found)) => {
                         gap = gap.or(found);
+                        chosen = false;
                         break;
                     }
                 }
+            }
+            // There may be other choices of critical sections to complete.
+            if chosen && frozen == opening && gap.is_none() && !self.is_impossible(question, opening, effort) {
+                gap = Some(Gap::Search);
             }
         }
         if tried == Some(opening) && gap.is_none() { Answer::No } else { Answer::Unknown(gap.unwrap_or(Gap::Window)) }
@@ -223,6 +229,14 @@ impl<'a, 't> Checker<'a, 't> {
         let witness = Witness { frozen, tail: tail.into_iter().collect() };
         let stage = if searched { Stage::Search } else { Stage::Closure };
         if self.accepts(question, &witness) { Ok((witness, stage)) } else { Err(failed(Some(Gap::Search))) }
+    }
+
+    /// Returns true if what every reordering contains cannot be ordered.
+    fn is_impossible(&self, question: &Question, opening: EventId, effort: &Effort) -> bool {
+        match cut(self.index, &self.demands, question, opening, Closing::Forced, effort.longest) {
+            Ok(cut) => closure::order(self.index, &cut, question).is_err(),
+            Err(none) => !none.too_large,
+        }
     }
 
     fn accepts(&self, question: &Question, witness: &Witness) -> bool {

@@ -21,6 +21,9 @@ pub(crate) enum Closing {
     Earlier,
     /// Of two sections that cannot both stay open, the one that began last in the trace.
     Later,
+    /// Only those that every reordering completes. The result need not be the events of any reordering, but they are
+    /// part of every one.
+    Forced,
 }
 
 /// A set of events: for each thread, those before a position.
@@ -87,12 +90,20 @@ pub(crate) fn cut(
     found.ok_or_else(|| closure.none(true))?;
     loop {
         let closed = closure.close_sections(question, closing);
-        if !closed.ok_or_else(|| closure.none(false))? {
+        if !closed.ok_or_else(|| closure.none(closing == Closing::Forced))? {
+            if closing == Closing::Forced {
+                // The others may be completed.
+                closure
+                    .cut
+                    .open
+                    .iter_mut()
+                    .for_each(|open| open.retain(|&acquire| stays_open(index, question, acquire)));
+            }
             return Ok(closure.cut);
         }
-        closure.cut.closed = true;
+        closure.cut.closed |= closing != Closing::Forced;
         let settled = closure.settle();
-        settled.ok_or_else(|| closure.none(false))?;
+        settled.ok_or_else(|| closure.none(closing == Closing::Forced))?;
     }
 }
 
@@ -103,6 +114,12 @@ pub(crate) fn necessary(index: &Index<'_>, demands: &Demands, question: &Questio
     // Nothing lies beyond the last event of a thread, so this terminates.
     let _ = closure.ask(question).and_then(|()| closure.settle());
     closure.cut.necessary
+}
+
+/// Returns true if a critical section that has begun is open at the end of every reordering.
+pub(crate) fn stays_open(index: &Index<'_>, question: &Question, acquire: EventId) -> bool {
+    let (thread, _) = index.place(acquire);
+    index.other_end(acquire) == NONE || question.next.iter().any(|&next| index.place(next).0 == thread)
 }
 
 struct Closure<'a, 't> {
@@ -299,10 +316,7 @@ impl<'a, 't> Closure<'a, 't> {
         let index = self.index;
         let mut open: Vec<EventId> = self.cut.open.iter().flatten().copied().collect();
         open.sort_unstable_by_key(|&acquire| (index.trace.object(acquire), acquire));
-        let stays = |acquire: EventId| {
-            let (thread, _) = index.place(acquire);
-            index.other_end(acquire) == NONE || question.next.iter().any(|&next| index.place(next).0 == thread)
-        };
+        let stays = |acquire: EventId| stays_open(index, question, acquire);
         let mut ends = Vec::new();
         for of_lock in open.chunk_by(|&a, &b| index.trace.object(a) == index.trace.object(b)) {
             if closing == Closing::All {
@@ -314,13 +328,14 @@ impl<'a, 't> Closure<'a, 't> {
                     if index.trace.op(first).shares() && index.trace.op(second).shares() {
                         continue;
                     }
-                    ends.push(match (stays(first), stays(second)) {
+                    match (stays(first), stays(second)) {
                         (true, true) => return None,
-                        (true, false) => second,
-                        (false, true) => first,
-                        (false, false) if closing == Closing::Earlier => first,
-                        (false, false) => second,
-                    });
+                        (true, false) => ends.push(second),
+                        (false, true) => ends.push(first),
+                        (false, false) if closing == Closing::Forced => {}
+                        (false, false) if closing == Closing::Earlier => ends.push(first),
+                        (false, false) => ends.push(second),
+                    }
                 }
             }
         }
