@@ -231,12 +231,16 @@ impl<'a, 't> Checker<'a, 't> {
         if self.accepts(question, &witness) { Ok((witness, stage)) } else { Err(failed(Some(Gap::Search))) }
     }
 
-    /// Returns true if what every reordering contains cannot be ordered.
+    /// Returns true if what every reordering contains cannot be ordered, or cannot be sequenced.
     fn is_impossible(&self, question: &Question, opening: EventId, effort: &Effort) -> bool {
-        match cut(self.index, &self.demands, question, opening, Closing::Forced, effort.longest) {
-            Ok(cut) => closure::order(self.index, &cut, question).is_err(),
-            Err(none) => !none.too_large,
-        }
+        let possible = match cut(self.index, &self.demands, question, opening, Closing::Forced, effort.longest) {
+            Ok(cut) => closure::order(self.index, &cut, question).is_ok_and(|order| {
+                // Without a choice, what cannot be sequenced here is not part of any sequence.
+                cut.closed || !matches!(linearise(self.index, &cut, &order, effort.retries), Outcome::Impossible)
+            }),
+            Err(none) => none.too_large,
+        };
+        !possible
     }
 
     fn accepts(&self, question: &Question, witness: &Witness) -> bool {

@@ -41,7 +41,7 @@ pub(crate) struct Cut {
     marked: Vec<Vec<u64>>,
     /// Acquisitions of the locks that each thread holds at the end.
     pub(crate) open: Vec<Vec<EventId>>,
-    /// True if critical sections were completed without the question asking for it.
+    /// True if critical sections were completed without the question asking for it, or could be.
     pub(crate) closed: bool,
 }
 
@@ -92,12 +92,11 @@ pub(crate) fn cut(
         let closed = closure.close_sections(question, closing);
         if !closed.ok_or_else(|| closure.none(closing == Closing::Forced))? {
             if closing == Closing::Forced {
+                let before: usize = closure.cut.open.iter().map(Vec::len).sum();
+                let stays = |acquire: &EventId| stays_open(index, question, *acquire);
+                closure.cut.open.iter_mut().for_each(|open| open.retain(stays));
                 // The others may be completed.
-                closure
-                    .cut
-                    .open
-                    .iter_mut()
-                    .for_each(|open| open.retain(|&acquire| stays_open(index, question, acquire)));
+                closure.cut.closed = closure.cut.open.iter().map(Vec::len).sum::<usize>() < before;
             }
             return Ok(closure.cut);
         }

@@ -108,7 +108,7 @@ mod tests {
            the two runs are the same for 3 events, then part:
            what happened                                      | what could have happened
               T1: ... 3 events, then unlock mutex queue.c:7   | >> T2: is about to write x queue.c:7
-              T2: write a_name_that_goes_on_and_on_and_on que~ |
+              T2: write a_name_that_goes_on_and_on_and_on qu~ |
         ");
     }
 }
