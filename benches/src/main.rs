@@ -8,11 +8,13 @@
 //! [`programs`] builds them.
 
 mod bounding;
+mod definition;
 mod executions;
 mod machine;
 mod measure;
 #[cfg(feature = "peers")]
 mod peers;
+mod plot;
 mod prediction;
 mod programs;
 mod rows;
@@ -25,7 +27,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: cargo xtask bench micro [--quick] [ROWS...]
-       cargo xtask bench predict [--quick] [--least EVENTS] [--most EVENTS] [--rapid CLASSPATH]
+       cargo xtask bench predict [--quick] [--least EVENTS] [--most EVENTS] [--rapid CLASSPATH] [--plot FILE.svg]
        cargo xtask bench bounding [--quick] [time [PROGRAMS...]|executions|ranks]
 
   --quick   few repeats of small programs: shows that everything works, not how fast it is

@@ -41,7 +41,8 @@ pub fn show(names: &[&str]) -> Result<bool, String> {
             let index = Index::new(&recorded.trace).map_err(|error| error.to_string())?;
             let options = Options { policy, ..Options::default() };
             let report = predict(&index, &options, &|| began.elapsed() > LONGEST);
-            let missed = if report.unfinished > 0 { format!("+{}?", report.unfinished) } else { String::new() };
+            let missed = report.unfinished.len();
+            let missed = if missed > 0 { format!("+{missed}?") } else { String::new() };
             predicted.push(format!("{}{missed} {:.1}s", report.predictions.len(), began.elapsed().as_secs_f64()));
             if policy == Policy::Nre {
                 total += began.elapsed();

@@ -4,14 +4,15 @@ use super::Effort;
 use crate::measure::{median, own_cpu};
 use crate::programs::Programs;
 use crate::table::{Goal, Row, Value, thousands};
-use crate::traces::Shape;
+use crate::traces::{Family, Shape};
 use anyhow::Result;
 use racehunter_predict::{Index, Options, Policy, Report, happens_before, predict};
 use racehunter_trace::{Trace, file, text};
 
 /// Measures all of them.
 pub fn rows(_: &Programs, effort: Effort) -> Result<Vec<Row>> {
-    let trace = Shape { events: effort.size(1_000_000), threads: 8, locks: 12 }.generate()?;
+    let trace =
+        Shape { family: Family::Disciplined, events: effort.size(1_000_000), threads: 8, locks: 12 }.generate()?;
     let events = trace.len() as f64;
     let mut rows = vec![bytes(&trace)?];
 
@@ -25,7 +26,8 @@ pub fn rows(_: &Programs, effort: Effort) -> Result<Vec<Row>> {
     rows.push(stages(&trace, effort, |seconds| {
         (Value::PerSecond(events / seconds), (Goal::AtLeast(Value::PerSecond(2e6)), events / seconds))
     })?);
-    let long = Shape { events: effort.size(10_000_000), threads: 8, locks: 12 }.generate()?;
+    let long =
+        Shape { family: Family::Disciplined, events: effort.size(10_000_000), threads: 8, locks: 12 }.generate()?;
     let once = Effort { repeats: 1, ..effort };
     rows.push(stages(&long, once, |seconds| (Value::Seconds(seconds), (Goal::AtMost(Value::Seconds(8.0)), seconds)))?);
     Ok(rows)

@@ -9,8 +9,9 @@ use crate::watch::Watch;
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 use racehunter_hunter::{Hunter, Suppressions, Tried, jobs, predictions, target};
-use racehunter_predict::{Index, Options};
-use racehunter_report::predictions::NotShown;
+use racehunter_predict::{Effort, Index, Options};
+use racehunter_report::predictions::{NotShown, Summary};
+use racehunter_report::two_runs::TwoRuns;
 use racehunter_report::{messages, notes};
 use racehunter_trace::recording::Recording;
 use racehunter_trace::{Trace, file};
@@ -34,8 +35,21 @@ pub struct Arguments {
     #[arg(long, short, value_name = "N")]
     jobs: Option<usize>,
     /// Pairs of accesses to try for each pair of sites
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
     attempts: usize,
+    /// Events before the first one of a prediction that may be reordered freely, or `all` [default: 5000, then 50000]
+    #[arg(long, value_name = "EVENTS", value_parser = Window::parse)]
+    window: Option<Window>,
+    /// Events to have in memory at a time, or `all`. Longer traces are read in segments, of which each repeats a quarter
+    /// of the previous one [default: 2000000 if the trace has more than 20000000]
+    #[arg(long, value_name = "EVENTS", value_parser = Window::parse)]
+    segment: Option<Window>,
+    /// How often the search for a reordering may turn back
+    #[arg(long, value_name = "N", default_value_t = Effort::default().retries)]
+    search: usize,
+    /// How many races to report: one for each of these
+    #[arg(long, value_enum, default_value_t = Each::Sites)]
+    each: Each,
     /// Exit with 3 if not everything could be tried
     #[arg(long)]
     require_complete: bool,
@@ -81,6 +95,40 @@ impl From<Policy> for racehunter_predict::Policy {
     }
 }
 
+/// How many races to report.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Each {
+    /// Each pair of sites
+    Sites,
+    /// Each pair of sites and each later event
+    Event,
+    /// Each pair of events
+    Pair,
+}
+
+impl From<Each> for racehunter_predict::Each {
+    fn from(each: Each) -> Self {
+        match each {
+            Each::Sites => Self::Sites,
+            Each::Event => Self::Event,
+            Each::Pair => Self::Pair,
+        }
+    }
+}
+
+/// A number of events that may be reordered.
+#[derive(Clone, Copy, Debug)]
+struct Window(u32);
+
+impl Window {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text == "all" {
+            return Ok(Self(u32::MAX));
+        }
+        text.parse().map(Self).map_err(|_| "not a number of events, nor `all`".to_owned())
+    }
+}
+
 /// The trace to predict from, and the program to try the predictions on.
 struct Material {
     trace: Trace,
@@ -88,6 +136,38 @@ struct Material {
 }
 
 impl Arguments {
+    /// Returns what to predict, and how hard to try.
+    fn options(&self, policy: racehunter_predict::Policy, workers: usize) -> Options {
+        let mut effort = Effort { retries: self.search, ..Effort::default() };
+        if let Some(Window(window)) = self.window {
+            effort.windows.retain(|&smaller| smaller < window);
+            effort.windows.push(window);
+            effort.longest = effort.longest.max(usize::try_from(window).unwrap_or(usize::MAX));
+        }
+        Options { policy, effort, attempts: self.attempts, each: self.each.into(), workers }
+    }
+
+    /// Prints two runs, if people read it.
+    fn side_by_side(&self, runs: &TwoRuns) -> Result<()> {
+        if self.message_format != MessageFormat::Human {
+            return Ok(());
+        }
+        std::io::stdout().write_all((runs.text() + "\n").as_bytes()).context("cannot write the results")
+    }
+
+    /// Returns the exit code for what was found.
+    fn exit(&self, summary: &Summary) -> Exit {
+        if summary.findings > 0 {
+            Exit::Findings
+        } else if summary.threads < 2 {
+            Exit::Nothing
+        } else if self.require_complete && !summary.complete {
+            Exit::Incomplete
+        } else {
+            Exit::Clean
+        }
+    }
+
     fn material(&self, workers: usize) -> Result<Material> {
         if is_program(&self.target)? {
             if self.confirm.is_some() {
@@ -128,18 +208,94 @@ impl Arguments {
 
 /// Returns true if a file is a program or a source file rather than a trace.
 fn is_program(path: &Path) -> Result<bool> {
-    let cannot = || format!("cannot read `{}`", path.display());
     let is_source = target::language(path).is_some();
     if is_source || path.is_dir() {
         return Ok(is_source);
     }
+    begins_with(path, b"\x7fELF")
+}
+
+/// Returns true if a file is a trace in RaceHunter's own format.
+fn is_trace_file(path: &Path) -> Result<bool> {
+    Ok(!path.is_dir() && begins_with(path, b"RHTRACE")?)
+}
+
+fn begins_with(path: &Path, bytes: &[u8]) -> Result<bool> {
+    let cannot = || format!("cannot read `{}`", path.display());
     let mut begin = Vec::new();
-    File::open(path).with_context(cannot)?.take(4).read_to_end(&mut begin).with_context(cannot)?;
-    Ok(begin == b"\x7fELF")
+    File::open(path).with_context(cannot)?.take(bytes.len() as u64).read_to_end(&mut begin).with_context(cannot)?;
+    Ok(begin == bytes)
+}
+
+/// Traces with more events are read in segments.
+const LONG: u64 = 20_000_000;
+/// The length of a segment.
+const SEGMENT: u32 = 2_000_000;
+
+/// Returns the trace if it is to be read in segments, and their length.
+fn segmented(arguments: &Arguments) -> Result<Option<(file::MappedReader, usize)>> {
+    let cannot = || format!("cannot read the trace `{}`", arguments.target.display());
+    let all = matches!(arguments.segment, Some(Window(u32::MAX)));
+    if all || arguments.confirm.is_some() || is_program(&arguments.target)? || !is_trace_file(&arguments.target)? {
+        return Ok(None);
+    }
+    let reader = file::Reader::open(&arguments.target).with_context(cannot)?;
+    let events = reader.events().with_context(cannot)?;
+    let length = match arguments.segment {
+        Some(Window(length)) => length,
+        None if events > LONG => SEGMENT,
+        None => return Ok(None),
+    };
+    Ok(Some((reader, length as usize)))
+}
+
+/// Predicts from a trace one segment at a time.
+fn run_segmented(arguments: &Arguments, reader: &file::MappedReader, length: usize) -> Result<Exit> {
+    let begin = Instant::now();
+    let policy = racehunter_predict::Policy::from(arguments.policy);
+    let options = arguments.options(policy, jobs(arguments.jobs));
+    let stop = || arguments.time.is_some_and(|time| begin.elapsed() >= time);
+    let cannot = || format!("cannot read the trace `{}`", arguments.target.display());
+    let unwritable = "cannot write the results";
+    let events = reader.events().with_context(cannot)?;
+    let overlap = length / 4;
+    let mut segments = reader.segments(length, overlap).with_context(cannot)?;
+    let mut all = predictions::Segmented::default();
+    let mut reporter = reporter(arguments.message_format, arguments.color.into());
+    let pace = arguments.voice.progress();
+    while let Some(segment) = segments.next_segment().with_context(cannot)? {
+        pace.at(|| notes::segment(segment.before, events));
+        let index = Index::new(segment.trace)
+            .with_context(|| format!("`{}` is not the trace of an execution", arguments.target.display()))?;
+        let report = racehunter_predict::predict(&index, &options, &stop);
+        let number = |event| segment.number(event).unwrap_or(segment.before);
+        for (finding, prediction) in all.add(&index, &report, policy) {
+            if arguments.message_format == MessageFormat::Json {
+                let line = predictions::json(&index, &finding, prediction, policy, &number, None)?;
+                std::io::stdout().write_all(line.as_bytes()).context(unwritable)?;
+            } else {
+                reporter.finding(&finding).context(unwritable)?;
+                arguments.side_by_side(&predictions::two_runs(segment.trace, prediction, &number))?;
+            }
+        }
+    }
+    reporter.finish().context(unwritable)?;
+    let Some(mut summary) = all.finish(events, overlap as u64) else { return Ok(Exit::Nothing) };
+    summary.took(begin.elapsed());
+    let text = match arguments.message_format {
+        MessageFormat::Json => summary.json()?,
+        MessageFormat::Sarif | MessageFormat::Junit => String::new(),
+        _ => summary.text(),
+    };
+    std::io::stdout().write_all(text.as_bytes()).context(unwritable)?;
+    Ok(arguments.exit(&summary))
 }
 
 /// Predicts from a trace, and tries the predictions if there is a program to try them on.
 pub fn run(arguments: &Arguments, suppressions: &Suppressions) -> Result<Exit> {
+    if let Some((reader, length)) = segmented(arguments)? {
+        return run_segmented(arguments, &reader, length);
+    }
     let begin = Instant::now();
     let workers = jobs(arguments.jobs);
     let Material { trace, mut program } = arguments.material(workers)?;
@@ -148,7 +304,7 @@ pub fn run(arguments: &Arguments, suppressions: &Suppressions) -> Result<Exit> {
     let index = Index::new(trace)
         .with_context(|| format!("`{}` is not the trace of an execution", arguments.target.display()))?;
     let policy = racehunter_predict::Policy::from(arguments.policy);
-    let options = Options { policy, attempts: arguments.attempts, workers, ..Options::default() };
+    let options = arguments.options(policy, workers);
     let stop = || arguments.time.is_some_and(|time| begin.elapsed() >= time);
     let voice = arguments.voice;
     voice.note(|| notes::predicting(trace.len(), policy.name()));
@@ -195,6 +351,7 @@ pub fn run(arguments: &Arguments, suppressions: &Suppressions) -> Result<Exit> {
             reporter.finding(finding).context(cannot)?;
         }
         if confirmer.is_some() && reason.is_none() {
+            arguments.side_by_side(&predictions::two_runs(trace, prediction, &u64::from))?;
             continue;
         }
         if let Some(unconfirmed) = &mut summary.unconfirmed {
@@ -202,11 +359,12 @@ pub fn run(arguments: &Arguments, suppressions: &Suppressions) -> Result<Exit> {
         }
         let mut finding = predictions::finding(&index, prediction);
         if is_json {
-            let line = predictions::json(&finding, prediction, policy, reason.as_deref())?;
+            let line = predictions::json(&index, &finding, prediction, policy, &u64::from, reason.as_deref())?;
             std::io::stdout().write_all(line.as_bytes()).context(cannot)?;
         } else {
             finding.notes.extend(reason.map(|reason| messages::tried(&reason)));
             reporter.finding(&finding).context(cannot)?;
+            arguments.side_by_side(&predictions::two_runs(trace, prediction, &u64::from))?;
         }
     }
     if let Some(confirmer) = &confirmer {
@@ -221,15 +379,7 @@ pub fn run(arguments: &Arguments, suppressions: &Suppressions) -> Result<Exit> {
     };
     reporter.finish().context(cannot)?;
     std::io::stdout().write_all(text.as_bytes()).context(cannot)?;
-    Ok(if summary.findings > 0 {
-        Exit::Findings
-    } else if trace.threads().len() < 2 {
-        Exit::Nothing
-    } else if arguments.require_complete && !summary.complete {
-        Exit::Incomplete
-    } else {
-        Exit::Clean
-    })
+    Ok(arguments.exit(&summary))
 }
 
 fn note(number: usize, of: usize, tried: &Tried) -> notes::Note {

@@ -1,10 +1,13 @@
 //! Predictions, converted to findings.
 
 use racehunter_finding::{Finding, Kind, Object, Site, Step, Thread, fingerprint};
-use racehunter_predict::{Index, Policy, Prediction, Report};
+use racehunter_predict::{Gap, Index, Policy, Prediction, Reason, Report};
 use racehunter_report::messages;
-use racehunter_report::predictions::{self as words, Assumption, GUARANTEE, Summary};
+use racehunter_report::predictions::{self as words, Assumption, GUARANTEE, Missed, Summary, Why};
+use racehunter_report::two_runs::{Turn, TwoRuns};
 use racehunter_trace::{EventId, Op, Subject, Trace};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
 
 /// Maximum number of steps of a witness in a report.
 const STEPS: usize = 40;
@@ -195,39 +198,185 @@ pub fn summary(trace: &Trace, report: &Report, policy: Policy) -> Summary {
         executions: 0,
         diverged: 0,
         timed_out: 0,
-        complete: report.unfinished == 0,
+        complete: report.unfinished.is_empty(),
         guarantee: GUARANTEE,
         findings: report.predictions.len(),
         points: trace.sites().len(),
         threads: trace.threads().len(),
         elapsed_ms: 0,
-        events: trace.len(),
+        events: trace.len() as u64,
+        segments: None,
         policy: policy.name(),
         cases: report.cases,
         questions: report.questions,
-        unfinished: report.unfinished,
+        unfinished: report.unfinished.len(),
+        reasons: missed(trace, report),
         predictions: report.predictions.len(),
         unconfirmed: None,
         assumes,
     }
 }
 
-/// Returns the JSON line of an unconfirmed prediction.
+/// Maximum number of unfinished cases that are named for each reason.
+const NAMED: usize = 3;
+
+/// Returns why cases are unfinished.
+fn missed(trace: &Trace, report: &Report) -> Vec<Missed> {
+    let mut reasons: BTreeMap<Why, Missed> = BTreeMap::new();
+    for case in &report.unfinished {
+        let why = match case.reason {
+            Reason::Gap(Gap::Window) => Why::Window,
+            Reason::Gap(Gap::Length) => Why::Length,
+            Reason::Gap(Gap::Search) => Why::Search,
+            Reason::Attempts => Why::Attempts,
+            Reason::Time => Why::Time,
+        };
+        let new = || Missed { why, cases: 0, option: why.option(), examples: Vec::new() };
+        let missed = reasons.entry(why).or_insert_with(new);
+        missed.cases += 1;
+        if missed.examples.len() < NAMED && !case.events.is_empty() {
+            let named = |&event: &EventId| format!("{} at {}", in_words(trace, event), place_name(trace, event));
+            missed.examples.push(case.events.iter().map(named).collect());
+        }
+    }
+    reasons.into_values().collect()
+}
+
+/// Returns the JSON line of an unconfirmed prediction. `number` returns the number of an event in the whole trace.
 ///
 /// # Errors
 /// Never: these fields can be written.
 pub fn json(
+    index: &Index<'_>,
     finding: &Finding,
     prediction: &Prediction,
     policy: Policy,
+    number: &dyn Fn(EventId) -> u64,
     unconfirmed: Option<&str>,
 ) -> std::io::Result<String> {
     let about = words::Prediction {
         policy: policy.name(),
         stage: prediction.stage.name(),
-        events: &prediction.events,
-        frozen: prediction.witness.frozen,
-        tail: prediction.witness.tail.iter().collect(),
+        events: prediction.events.iter().copied().map(number).collect(),
+        frozen: number(prediction.witness.frozen),
+        tail: prediction.witness.tail.iter().map(number).collect(),
+        runs: two_runs(index.trace(), prediction, number),
     };
     words::json(finding, &about, unconfirmed)
+}
+
+/// Maximum number of turns of a run in a report.
+const TURNS: usize = 12;
+
+/// Returns the trace beside the reordering, from where they part. `number` returns the number of an event in the whole
+/// trace.
+#[must_use]
+pub fn two_runs(trace: &Trace, prediction: &Prediction, number: &dyn Fn(EventId) -> u64) -> TwoRuns {
+    let Prediction { events, question, witness, .. } = prediction;
+    let same = (witness.frozen..).zip(witness.tail.iter()).take_while(|(one, other)| one == other).count();
+    let parts = witness.frozen + same as EventId;
+    let last = events.iter().copied().max().unwrap_or(parts).min(trace.len() as EventId - 1);
+    let happened = turns(trace, events, parts..=last);
+    let mut could_have = turns(trace, events, witness.tail.iter().skip(same));
+    let about_to = |&event: &EventId| Turn { about_to: true, ..turn(trace, events, event, 1) };
+    could_have.extend(question.next.iter().map(about_to));
+    TwoRuns { common: number(parts), happened, could_have }
+}
+
+/// Returns the turns of a run; if there are many, the first and the last ones.
+fn turns(trace: &Trace, culprits: &[EventId], run: impl Iterator<Item = EventId>) -> Vec<Turn> {
+    // The last event of each turn, and the number of its events.
+    let mut ends: Vec<(EventId, u64)> = Vec::new();
+    for event in run {
+        // An event of the bug has a turn of its own.
+        let continues = |last: EventId| {
+            trace.thread(last) == trace.thread(event) && !culprits.contains(&event) && !culprits.contains(&last)
+        };
+        match ends.last_mut() {
+            Some((last, count)) if continues(*last) => (*last, *count) = (event, *count + 1),
+            _ => ends.push((event, 1)),
+        }
+    }
+    let shown = |&(event, count): &(EventId, u64)| turn(trace, culprits, event, count);
+    if ends.len() <= TURNS {
+        return ends.iter().map(shown).collect();
+    }
+    let (first, last) = (&ends[..TURNS / 2], &ends[ends.len() - TURNS / 2..]);
+    let left_out = Turn { events: (ends.len() - TURNS / 2 * 2) as u64, ..Turn::default() };
+    first.iter().map(shown).chain([left_out]).chain(last.iter().map(shown)).collect()
+}
+
+fn turn(trace: &Trace, culprits: &[EventId], event: EventId, events: u64) -> Turn {
+    Turn {
+        thread: trace.threads()[usize::from(trace.thread(event))].clone(),
+        events,
+        what: in_words(trace, event),
+        place: short_place(trace, event),
+        culprit: culprits.contains(&event),
+        about_to: false,
+    }
+}
+
+/// Returns the place of an event as `file:line`, or the name of its site.
+fn short_place(trace: &Trace, event: EventId) -> String {
+    let Place { file, line, function, .. } = place(trace, event);
+    if file.is_empty() { function } else { format!("{file}:{line}") }
+}
+
+/// The predictions from a trace that is read in segments.
+#[derive(Default)]
+pub struct Segmented {
+    summary: Option<Summary>,
+    segments: u64,
+    known: HashSet<String>,
+    missed: BTreeMap<Why, Missed>,
+}
+
+impl Segmented {
+    /// Adds what one segment has shown. Returns the findings that are new, with their predictions.
+    pub fn add<'r>(&mut self, index: &Index<'_>, report: &'r Report, policy: Policy) -> Vec<(Finding, &'r Prediction)> {
+        let mut part = summary(index.trace(), report, policy);
+        self.segments += 1;
+        for missed in std::mem::take(&mut part.reasons) {
+            match self.missed.entry(missed.why) {
+                Entry::Vacant(entry) => drop(entry.insert(missed)),
+                Entry::Occupied(mut entry) => {
+                    let all = entry.get_mut();
+                    all.cases += missed.cases;
+                    all.examples.extend(missed.examples);
+                    all.examples.truncate(NAMED);
+                }
+            }
+        }
+        let mut new = Vec::new();
+        for prediction in &report.predictions {
+            let finding = finding(index, prediction);
+            if self.known.insert(finding.id.clone()) {
+                new.push((finding, prediction));
+            }
+        }
+        let all = self.summary.get_or_insert(Summary { cases: 0, questions: 0, unfinished: 0, ..part });
+        all.cases += report.cases;
+        all.questions += report.questions;
+        all.unfinished += report.unfinished.len();
+        all.points = index.trace().sites().len();
+        all.threads = index.trace().threads().len();
+        new
+    }
+
+    /// Returns the summary of all segments, each of which repeats some events of the previous one.
+    #[must_use]
+    pub fn finish(self, events: u64, overlap: u64) -> Option<Summary> {
+        let several = self.segments > 1;
+        let summary = self.summary?;
+        Some(Summary {
+            complete: summary.unfinished == 0 && !several,
+            findings: self.known.len(),
+            predictions: self.known.len(),
+            events,
+            segments: several.then_some([self.segments, overlap]),
+            reasons: self.missed.into_values().collect(),
+            ..summary
+        })
+    }
 }

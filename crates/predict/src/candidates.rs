@@ -210,6 +210,35 @@ impl Candidates {
     }
 }
 
+impl Candidates {
+    /// As `pairs`, with a limit for each later event: its earlier partners, near ones first. Pairs with the same later
+    /// event follow each other.
+    pub(crate) fn pairs_by_event(
+        &self,
+        index: &Index<'_>,
+        cones: &Cones,
+        case: &Case,
+        limit: usize,
+    ) -> (Vec<(EventId, EventId)>, bool) {
+        let (mut pairs, mut complete) = (Vec::new(), true);
+        for &(one, other) in &case.groups {
+            let (one, other) = (self.events(one), self.events(other));
+            for (later, earlier) in [(one, other), (other, one)] {
+                let mut interval = 0..0;
+                for &event in later {
+                    interval = partners(index, cones, event, earlier, interval);
+                    let allowed = earlier.get(interval.clone()).unwrap_or_default();
+                    let before = &allowed[..allowed.partition_point(|&partner| partner < event)];
+                    complete &= before.len() <= limit;
+                    pairs.extend(before.iter().rev().take(limit).map(|&partner| (partner, event)));
+                }
+            }
+        }
+        pairs.sort_by_key(|&(_, later)| later);
+        (pairs, complete)
+    }
+}
+
 /// Returns all accesses to shared locations, by location, each in order; and where those of each object begin.
 fn shared_accesses(index: &Index<'_>, locks: &mut LockSets) -> (Vec<Access>, Vec<u32>) {
     let trace = index.trace;

@@ -4,16 +4,20 @@ use crate::cones::Cones;
 use crate::cut::{Closing, cut, necessary};
 use crate::index::{Index, NONE};
 use crate::policy::{Demands, Policy};
+use crate::reversal::{self, Successors};
 use crate::search::{Outcome, linearise};
 use crate::validate::Validator;
 use crate::{Question, Witness, closure, sync_preserving};
 use racehunter_trace::EventId;
+use std::sync::OnceLock;
 
 /// How a witness was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Stage {
     /// Critical sections keep their order.
     SyncPreserving,
+    /// Critical sections that stay open come after all others of their lock, and everything else keeps its order.
+    Reversal,
     /// The closure of the order leaves a sequence that is found at once.
     Closure,
     /// It needed a search.
@@ -26,6 +30,7 @@ impl Stage {
     pub const fn name(self) -> &'static str {
         match self {
             Self::SyncPreserving => "sync-preserving",
+            Self::Reversal => "reversal",
             Self::Closure => "closure",
             Self::Search => "search",
         }
@@ -35,10 +40,10 @@ impl Stage {
 /// How hard to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// True if the cheap stage comes first. Without it, fewer predictions are cheap.
-    pub sync_preserving: bool,
-    /// Numbers of events before the later event of a question that may be reordered, ascending. A number larger than
-    /// the trace means all of it.
+    /// True if the stages without a window come first. Without them, fewer predictions are cheap.
+    pub cheap: bool,
+    /// Numbers of events that may be reordered before the first event that a question is about, ascending. A number
+    /// larger than the trace means all of it.
     pub windows: Vec<u32>,
     /// Maximum number of times that the search backtracks.
     pub retries: usize,
@@ -48,7 +53,7 @@ pub struct Effort {
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { sync_preserving: true, windows: vec![5_000, 16_000, 50_000], retries: 2_000, longest: 1_000_000 }
+        Self { cheap: true, windows: vec![5_000, 50_000, 1_000_000], retries: 2_000, longest: 4_000_000 }
     }
 }
 
@@ -56,7 +61,7 @@ impl Effort {
     /// Tries everything, on the whole trace.
     #[must_use]
     pub fn exhaustive() -> Self {
-        Self { sync_preserving: true, windows: vec![u32::MAX], retries: usize::MAX, longest: usize::MAX }
+        Self { cheap: true, windows: vec![u32::MAX], retries: usize::MAX, longest: usize::MAX }
     }
 }
 
@@ -68,16 +73,27 @@ pub enum Answer {
     /// None was found in the whole trace, and no search gave up.
     No,
     /// None was found with this effort.
-    Unknown,
+    Unknown(Gap),
 }
 
-/// Why a question has no answer.
+/// Why a question is not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Gap {
+    /// Events before the window stayed as they were.
+    Window,
+    /// A witness would have too many events.
+    Length,
+    /// The search for a sequence gave up.
+    Search,
+}
+
+/// Why a question has no answer, and what kept it from being a "no".
 #[derive(Clone, Copy)]
 enum Failed {
     /// With this choice of critical sections to complete.
-    Closing { gave_up: bool },
+    Closing(Option<Gap>),
     /// With this frozen part of the trace.
-    Frozen { gave_up: bool },
+    Frozen(Option<Gap>),
 }
 
 /// Answers questions about one trace under one policy.
@@ -86,6 +102,7 @@ pub struct Checker<'a, 't> {
     pub(crate) demands: Demands,
     pub(crate) cones: Cones,
     validator: Validator<'a, 't>,
+    successors: OnceLock<Successors>,
 }
 
 impl<'a, 't> Checker<'a, 't> {
@@ -99,7 +116,7 @@ impl<'a, 't> Checker<'a, 't> {
     #[must_use]
     pub fn with_demands(index: &'a Index<'t>, demands: Demands) -> Self {
         let cones = Cones::new(index, &demands);
-        Self { index, demands, cones, validator: Validator::new(index) }
+        Self { index, demands, cones, validator: Validator::new(index), successors: OnceLock::new() }
     }
 
     /// Returns the demands.
@@ -113,46 +130,67 @@ impl<'a, 't> Checker<'a, 't> {
     pub fn check(&self, question: &Question, effort: &Effort) -> Option<(Witness, Stage)> {
         match self.answer(question, effort) {
             Answer::Yes(witness, stage) => Some((witness, stage)),
-            Answer::No | Answer::Unknown => None,
+            Answer::No | Answer::Unknown(_) => None,
         }
     }
 
     /// As `check`, and says whether more effort could find what was not found.
     #[must_use]
     pub fn answer(&self, question: &Question, effort: &Effort) -> Answer {
-        let (Some(first), Some(last)) = (question.events().min(), question.events().max()) else { return Answer::No };
-        if !self.cones_allow(question) {
+        if question.events().next().is_none() || !self.cones_allow(question) {
             return Answer::No;
         }
         // A cone says what a join needs to happen, but here it is only about to.
         let joins = question.next.iter().any(|&event| self.index.trace.op(event).joins());
-        if effort.sync_preserving
-            && !joins
-            && let Some(witness) = sync_preserving::witness(self.index, &self.cones, question, effort.longest)
+        let cheap = if effort.cheap && !joins { self.without_window(question, effort.longest) } else { None };
+        cheap.unwrap_or_else(|| self.within_windows(question, effort))
+    }
+
+    /// Answers by the stages that do not depend on a window, if they can.
+    fn without_window(&self, question: &Question, longest: usize) -> Option<Answer> {
+        let (index, cones) = (self.index, &self.cones);
+        if let Some(witness) = sync_preserving::witness(index, cones, question, longest)
             && self.accepts(question, &witness)
         {
-            return Answer::Yes(witness, Stage::SyncPreserving);
+            return Some(Answer::Yes(witness, Stage::SyncPreserving));
         }
+        if reversal::is_refuted(index, cones, question) {
+            return Some(Answer::No);
+        }
+        let successors = self.successors.get_or_init(|| Successors::new(index));
+        let witness = reversal::witness(index, cones, successors, question, longest)?;
+        self.accepts(question, &witness).then_some(Answer::Yes(witness, Stage::Reversal))
+    }
+
+    /// Answers by the closure of the order within windows.
+    fn within_windows(&self, question: &Question, effort: &Effort) -> Answer {
+        let (anchor, opening) = (reversal::anchor(self.index, question), self.index.trace.opening());
         let mut tried = None;
-        let mut searched = true;
+        let mut gap = None;
         for &window in &effort.windows {
-            let frozen = first.min(last.saturating_sub(window));
+            let frozen = anchor.saturating_sub(window).max(opening);
             if tried.replace(frozen) == Some(frozen) {
                 continue;
             }
-            searched = true;
+            gap = None;
+            let mut chosen = true;
             for closing in [Closing::All, Closing::Earlier, Closing::Later] {
                 match self.reorder(question, frozen, closing, effort) {
                     Ok((witness, stage)) => return Answer::Yes(witness, stage),
-                    Err(Failed::Closing { gave_up }) => searched &= !gave_up,
-                    Err(Failed::Frozen { gave_up }) => {
-                        searched &= !gave_up;
+                    Err(Failed::Closing(found)) => gap = gap.or(found),
+                    Err(Failed::Frozen(found)) => {
+                        gap = gap.or(found);
+                        chosen = false;
                         break;
                     }
                 }
             }
+            // There may be other choices of critical sections to complete.
+            if chosen && frozen == opening && gap.is_none() && !self.is_impossible(question, opening, effort) {
+                gap = Some(Gap::Search);
+            }
         }
-        if tried == Some(0) && searched { Answer::No } else { Answer::Unknown }
+        if tried == Some(opening) && gap.is_none() { Answer::No } else { Answer::Unknown(gap.unwrap_or(Gap::Window)) }
     }
 
     /// Returns true unless one of the events needs another one to have happened.
@@ -178,19 +216,31 @@ impl<'a, 't> Checker<'a, 't> {
         effort: &Effort,
     ) -> Result<(Witness, Stage), Failed> {
         let cut = cut(self.index, &self.demands, question, frozen, closing, effort.longest).map_err(|none| {
-            let gave_up = none.too_large;
-            if none.at_all { Failed::Frozen { gave_up } } else { Failed::Closing { gave_up } }
+            let gap = none.too_large.then_some(Gap::Length);
+            if none.at_all { Failed::Frozen(gap) } else { Failed::Closing(gap) }
         })?;
-        let failed = |gave_up| if cut.closed { Failed::Closing { gave_up } } else { Failed::Frozen { gave_up } };
-        let order = closure::order(self.index, &cut, question).map_err(|_| failed(false))?;
+        let failed = |gap| if cut.closed { Failed::Closing(gap) } else { Failed::Frozen(gap) };
+        let order = closure::order(self.index, &cut, question).map_err(|_| failed(None))?;
         let (tail, searched) = match linearise(self.index, &cut, &order, effort.retries) {
             Outcome::Found(tail, searched) => (tail, searched),
-            Outcome::Impossible => return Err(failed(false)),
-            Outcome::GaveUp => return Err(failed(true)),
+            Outcome::Impossible => return Err(failed(None)),
+            Outcome::GaveUp => return Err(failed(Some(Gap::Search))),
         };
         let witness = Witness { frozen, tail: tail.into_iter().collect() };
         let stage = if searched { Stage::Search } else { Stage::Closure };
-        if self.accepts(question, &witness) { Ok((witness, stage)) } else { Err(failed(true)) }
+        if self.accepts(question, &witness) { Ok((witness, stage)) } else { Err(failed(Some(Gap::Search))) }
+    }
+
+    /// Returns true if what every reordering contains cannot be ordered, or cannot be sequenced.
+    fn is_impossible(&self, question: &Question, opening: EventId, effort: &Effort) -> bool {
+        let possible = match cut(self.index, &self.demands, question, opening, Closing::Forced, effort.longest) {
+            Ok(cut) => closure::order(self.index, &cut, question).is_ok_and(|order| {
+                // Without a choice, what cannot be sequenced here is not part of any sequence.
+                cut.closed || !matches!(linearise(self.index, &cut, &order, effort.retries), Outcome::Impossible)
+            }),
+            Err(none) => none.too_large,
+        };
+        !possible
     }
 
     fn accepts(&self, question: &Question, witness: &Witness) -> bool {
@@ -213,7 +263,7 @@ impl<'a, 't> Checker<'a, 't> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Checker, Effort, Stage};
+    use super::{Answer, Checker, Effort, Gap, Stage};
     use crate::cut::{Closing, cut};
     use crate::index::Index;
     use crate::policy::Policy;
@@ -298,7 +348,7 @@ mod tests {
         assert_eq!(checker.answer(&question, &Effort::exhaustive()), Answer::No);
         // Giving up is not a "no".
         let hasty = Effort { retries: 10, ..Effort::exhaustive() };
-        assert_eq!(checker.answer(&question, &hasty), Answer::Unknown);
+        assert_eq!(checker.answer(&question, &hasty), Answer::Unknown(Gap::Search));
     }
 
     #[test]
@@ -308,7 +358,7 @@ mod tests {
         let checker = Checker::new(&index, Policy::M2);
         let Answer::Yes(_, stage) = checker.answer(&races(&trace), &Effort::exhaustive()) else { panic!("no witness") };
         assert_eq!(stage, Stage::SyncPreserving);
-        let thorough = Effort { sync_preserving: false, ..Effort::exhaustive() };
+        let thorough = Effort { cheap: false, ..Effort::exhaustive() };
         assert!(matches!(checker.answer(&races(&trace), &thorough), Answer::Yes(..)));
     }
 
@@ -319,6 +369,6 @@ mod tests {
         let index = Index::new(&trace).unwrap();
         let checker = Checker::new(&index, Policy::M2);
         let near = Effort { windows: vec![1], ..Effort::exhaustive() };
-        assert_eq!(checker.answer(&races(&trace), &near), Answer::Unknown);
+        assert_eq!(checker.answer(&races(&trace), &near), Answer::Unknown(Gap::Window));
     }
 }

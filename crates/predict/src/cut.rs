@@ -21,6 +21,9 @@ pub(crate) enum Closing {
     Earlier,
     /// Of two sections that cannot both stay open, the one that began last in the trace.
     Later,
+    /// Only those that every reordering completes. The result need not be the events of any reordering, but they are
+    /// part of every one.
+    Forced,
 }
 
 /// A set of events: for each thread, those before a position.
@@ -38,7 +41,7 @@ pub(crate) struct Cut {
     marked: Vec<Vec<u64>>,
     /// Acquisitions of the locks that each thread holds at the end.
     pub(crate) open: Vec<Vec<EventId>>,
-    /// True if critical sections were completed without the question asking for it.
+    /// True if critical sections were completed without the question asking for it, or could be.
     pub(crate) closed: bool,
 }
 
@@ -87,22 +90,35 @@ pub(crate) fn cut(
     found.ok_or_else(|| closure.none(true))?;
     loop {
         let closed = closure.close_sections(question, closing);
-        if !closed.ok_or_else(|| closure.none(false))? {
+        if !closed.ok_or_else(|| closure.none(closing == Closing::Forced))? {
+            if closing == Closing::Forced {
+                let before: usize = closure.cut.open.iter().map(Vec::len).sum();
+                let stays = |acquire: &EventId| stays_open(index, question, *acquire);
+                closure.cut.open.iter_mut().for_each(|open| open.retain(stays));
+                // The others may be completed.
+                closure.cut.closed = closure.cut.open.iter().map(Vec::len).sum::<usize>() < before;
+            }
             return Ok(closure.cut);
         }
-        closure.cut.closed = true;
+        closure.cut.closed |= closing != Closing::Forced;
         let settled = closure.settle();
-        settled.ok_or_else(|| closure.none(false))?;
+        settled.ok_or_else(|| closure.none(closing == Closing::Forced))?;
     }
 }
 
 /// Returns the necessary reads of a question, even if they contradict something else, and without the ends of critical
 /// sections.
 pub(crate) fn necessary(index: &Index<'_>, demands: &Demands, question: &Question) -> Vec<EventId> {
-    let mut closure = Closure::new(index, demands, 0, usize::MAX);
+    let mut closure = Closure::new(index, demands, index.trace.opening(), usize::MAX);
     // Nothing lies beyond the last event of a thread, so this terminates.
     let _ = closure.ask(question).and_then(|()| closure.settle());
     closure.cut.necessary
+}
+
+/// Returns true if a critical section that has begun is open at the end of every reordering.
+pub(crate) fn stays_open(index: &Index<'_>, question: &Question, acquire: EventId) -> bool {
+    let (thread, _) = index.place(acquire);
+    index.other_end(acquire) == NONE || question.next.iter().any(|&next| index.place(next).0 == thread)
 }
 
 struct Closure<'a, 't> {
@@ -299,10 +315,7 @@ impl<'a, 't> Closure<'a, 't> {
         let index = self.index;
         let mut open: Vec<EventId> = self.cut.open.iter().flatten().copied().collect();
         open.sort_unstable_by_key(|&acquire| (index.trace.object(acquire), acquire));
-        let stays = |acquire: EventId| {
-            let (thread, _) = index.place(acquire);
-            index.other_end(acquire) == NONE || question.next.iter().any(|&next| index.place(next).0 == thread)
-        };
+        let stays = |acquire: EventId| stays_open(index, question, acquire);
         let mut ends = Vec::new();
         for of_lock in open.chunk_by(|&a, &b| index.trace.object(a) == index.trace.object(b)) {
             if closing == Closing::All {
@@ -314,13 +327,14 @@ impl<'a, 't> Closure<'a, 't> {
                     if index.trace.op(first).shares() && index.trace.op(second).shares() {
                         continue;
                     }
-                    ends.push(match (stays(first), stays(second)) {
+                    match (stays(first), stays(second)) {
                         (true, true) => return None,
-                        (true, false) => second,
-                        (false, true) => first,
-                        (false, false) if closing == Closing::Earlier => first,
-                        (false, false) => second,
-                    });
+                        (true, false) => ends.push(second),
+                        (false, true) => ends.push(first),
+                        (false, false) if closing == Closing::Forced => {}
+                        (false, false) if closing == Closing::Earlier => ends.push(first),
+                        (false, false) => ends.push(second),
+                    }
                 }
             }
         }

@@ -66,6 +66,7 @@ pub(crate) fn cases(index: &Index<'_>, attempts: usize) -> Vec<Case> {
         let now = &mut held[usize::from(thread)];
         let before = std::mem::replace(now, locks.after(index, *now, event));
         let wanted = match op {
+            _ if event < trace.opening() => continue,
             Op::Join => Thing::End(trace.object(event) as u16),
             op if op.insists() && index.is_outermost(event) => Thing::Lock(trace.object(event)),
             _ => continue,

@@ -172,6 +172,20 @@ impl<'t> Index<'t> {
         &all[all.partition_point(|section| section.acquire < acquire)..]
     }
 
+    /// Returns the last critical section of another thread that begins before a position there and excludes the one
+    /// that an acquisition begins.
+    pub(crate) fn last_section(&self, acquire: EventId, other: usize, before: u32) -> Option<Section> {
+        let shared = self.trace.op(acquire).shares();
+        let sections = self.sections_of(self.trace.object(acquire), other);
+        let begun = sections.partition_point(|section| section.acquire < before);
+        sections[..begun].iter().rev().find(|section| !(shared && section.shared)).copied()
+    }
+
+    /// Returns how many events of each thread come before an event of the trace.
+    pub(crate) fn done_at(&self, event: EventId) -> Vec<u32> {
+        self.events.iter().map(|events| events.partition_point(|&other| other < event) as u32).collect()
+    }
+
     /// Returns the outermost acquisitions of the locks that a thread holds after the given number of events, the latest
     /// first.
     pub(crate) fn held_at(&self, thread: usize, position: u32) -> impl Iterator<Item = EventId> + '_ {

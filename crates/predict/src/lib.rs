@@ -14,6 +14,7 @@
 //! | `cones` | one pass: what each event needs |
 //! | `candidates`, `location` | pairs of accesses that are worth a question, without enumerating all |
 //! | `sync_preserving` | accepts cheaply when critical sections can keep their order |
+//! | `reversal` | accepts cheaply when open critical sections can come last; refutes cheaply |
 //! | `cut`, `closure`, `writes` | how far each thread must come, and what must come before what |
 //! | `search` | a sequence for that order |
 //! | [`validate`](validate()) | an independent judge of witnesses: nothing is reported that it does not accept |
@@ -33,22 +34,24 @@ mod cut;
 mod deadlocks;
 mod error;
 mod happens_before;
+mod ideal;
 mod index;
 mod location;
 mod order;
 mod policy;
 mod predict;
 mod question;
+mod reversal;
 mod search;
 mod sync_preserving;
 mod validate;
 mod writes;
 
-pub use check::{Answer, Checker, Effort, Stage};
+pub use check::{Answer, Checker, Effort, Gap, Stage};
 pub use error::Error;
 pub use happens_before::happens_before;
 pub use index::Index;
 pub use policy::{Demands, Policy};
-pub use predict::{Kind, Options, Prediction, Report, predict};
+pub use predict::{Each, Kind, Options, Prediction, Reason, Report, Unfinished, predict};
 pub use question::{Question, Tail, Witness};
 pub use validate::{Invalid, Validator, validate};

@@ -16,6 +16,8 @@
 //!   whose thread has continued to their boundary (events that are about to happen count), and the reads that flow
 //!   into the write that a necessary read sees.
 //!
+//! What stands for events before the trace comes first, unchanged.
+//!
 //! The frozen part of a witness is the start of the trace itself, which did happen: every read in it sees what it saw,
 //! and so does every read that flows into what these see. So the run starts after it, with the state of each object
 //! looked up on demand.
@@ -32,6 +34,9 @@ pub enum Invalid {
     /// There is no such event.
     #[error("event {0} is not in the trace")]
     Unknown(EventId),
+    /// What happened before the trace does not come first.
+    #[error("the first {0} events happened before the trace, and the reordering does not begin with them")]
+    Opening(EventId),
     /// A thread skips or repeats something.
     #[error("event {0} is not the next of its thread")]
     Order(EventId),
@@ -134,6 +139,9 @@ impl<'i, 't> Validator<'i, 't> {
     pub fn validate(&self, demands: &Demands, question: &Question, witness: &Witness) -> Result<(), Invalid> {
         if witness.frozen as usize > self.trace.len() {
             return Err(Invalid::Unknown(witness.frozen));
+        }
+        if witness.frozen < self.trace.opening() {
+            return Err(Invalid::Opening(self.trace.opening()));
         }
         let mut run = Run {
             original: self,

@@ -32,6 +32,7 @@ mod sources;
 pub mod tests;
 mod text;
 mod threads;
+pub mod two_runs;
 mod unclear;
 mod values;
 mod verdict;

@@ -151,6 +151,12 @@ pub fn following(result: Result<(), &dyn Display>) -> Note {
     note("Following", text)
 }
 
+/// How far predicting from a long trace has got.
+#[must_use]
+pub fn segment(before: u64, of: u64) -> Note {
+    note("Predicting", format!("event {before} of {of}"))
+}
+
 /// Predicting begins.
 #[must_use]
 pub fn predicting(events: usize, policy: &str) -> Note {

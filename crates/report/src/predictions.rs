@@ -1,6 +1,7 @@
 //! Predictions, for scripts and for people, and the results of trying them.
 
 use crate::text::count;
+use crate::two_runs::TwoRuns;
 use racehunter_finding::{Finding, Site};
 use serde::Serialize;
 use std::io;
@@ -56,24 +57,26 @@ impl std::fmt::Display for NotShown {
 
 /// What scripts need to know about a prediction, besides the finding.
 #[derive(Clone, Debug)]
-pub struct Prediction<'a> {
+pub struct Prediction {
     /// The policy: which reorderings are allowed.
     pub policy: &'static str,
     /// The stage that found it.
     pub stage: &'static str,
     /// Numbers of the events it consists of.
-    pub events: &'a [u32],
+    pub events: Vec<u64>,
     /// The reordering: the length of the unchanged prefix of the trace,
-    pub frozen: u32,
+    pub frozen: u64,
     /// then the events after it.
-    pub tail: Vec<u32>,
+    pub tail: Vec<u64>,
+    /// The trace beside it.
+    pub runs: TwoRuns,
 }
 
 /// Returns one line of JSON for a prediction that was not confirmed, with the reason if it was tried.
 ///
 /// # Errors
 /// Never: these fields can be written.
-pub fn json(finding: &Finding, prediction: &Prediction<'_>, unconfirmed: Option<&str>) -> io::Result<String> {
+pub fn json(finding: &Finding, prediction: &Prediction, unconfirmed: Option<&str>) -> io::Result<String> {
     Ok(serde_json::to_string(&FindingLine::new(finding, prediction, unconfirmed))? + "\n")
 }
 
@@ -94,17 +97,19 @@ struct FindingLine<'a> {
     policy: &'static str,
     stage: &'static str,
     /// Numbers of the events it consists of.
-    events: &'a [u32],
+    events: &'a [u64],
     /// The reordering: the length of the unchanged prefix of the trace, then these events.
-    frozen: u32,
-    tail: &'a [u32],
+    frozen: u64,
+    tail: &'a [u64],
+    /// The recorded run beside the predicted one.
+    runs: &'a TwoRuns,
     /// Why the program did not show it, if it was tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     unconfirmed: Option<&'a str>,
 }
 
 impl<'a> FindingLine<'a> {
-    fn new(finding: &'a Finding, prediction: &'a Prediction<'a>, unconfirmed: Option<&'a str>) -> Self {
+    fn new(finding: &'a Finding, prediction: &'a Prediction, unconfirmed: Option<&'a str>) -> Self {
         Self {
             reason: "finding",
             id: &finding.id,
@@ -119,9 +124,10 @@ impl<'a> FindingLine<'a> {
             predicted: true,
             policy: prediction.policy,
             stage: prediction.stage,
-            events: prediction.events,
+            events: &prediction.events,
             frozen: prediction.frozen,
             tail: &prediction.tail,
+            runs: &prediction.runs,
             unconfirmed,
         }
     }
@@ -165,7 +171,7 @@ pub struct Summary {
     /// The time it took.
     pub elapsed_ms: u64,
     /// Events of the trace.
-    pub events: usize,
+    pub events: u64,
     /// The policy: which reorderings are allowed.
     pub policy: &'static str,
     /// Cases that were considered.
@@ -174,6 +180,13 @@ pub struct Summary {
     pub questions: usize,
     /// Cases that were not tried to the end.
     pub unfinished: usize,
+    /// Why, and how many for each reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Missed>,
+    /// If the trace was read in segments: how many there were, and how many events two of them have in common.
+    /// Accesses that are farther apart may not have been compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segments: Option<[u64; 2]>,
     /// Predictions.
     pub predictions: usize,
     /// Predictions that were tried, but that the program did not show.
@@ -182,6 +195,60 @@ pub struct Summary {
     /// What they rest on.
     #[serde(skip)]
     pub assumes: Assumption,
+}
+
+/// Cases that were not tried to the end for one reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Missed {
+    /// The reason.
+    pub why: Why,
+    /// How many.
+    pub cases: usize,
+    /// What would finish them.
+    pub option: &'static str,
+    /// The first few: the sites of one question of each.
+    pub examples: Vec<Vec<String>>,
+}
+
+/// Why a case was not tried to the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    /// What happened before the window stayed as it was.
+    Window,
+    /// A witness would have too many events.
+    Length,
+    /// The search for a sequence gave up.
+    Search,
+    /// Not all pairs were tried.
+    Attempts,
+    /// There was no time.
+    Time,
+}
+
+impl Why {
+    /// Returns the option that would finish such a case, with a value that is not known to be enough.
+    #[must_use]
+    pub const fn option(self) -> &'static str {
+        match self {
+            Self::Window | Self::Length => "--window all",
+            Self::Search => "--search 1000000",
+            Self::Attempts => "--attempts 1000000",
+            Self::Time => "--time",
+        }
+    }
+
+    /// Returns the reason, to follow a number of cases.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Window => "because the trace was reordered only within a window",
+            Self::Length => "because a reordering would have too many events for the window",
+            Self::Search => "because the search for a reordering gave up",
+            Self::Attempts => "because not all their pairs of accesses were tried",
+            Self::Time => "because the time was over",
+        }
+    }
 }
 
 /// What is guaranteed about every prediction.
@@ -218,7 +285,7 @@ impl Summary {
         let mut text = format!(
             "   Summary [{:.1}s] {findings}\n   Looked   at {} of {} under `{}`: {}, {}\n",
             self.elapsed_ms as f64 / 1000.0,
-            number(self.events, "event"),
+            count(self.events, "event"),
             number(self.threads, "thread"),
             self.policy,
             number(self.cases, "case"),
@@ -231,8 +298,19 @@ impl Summary {
             Assumption::Branches => "the branches in the trace; addresses that no read decides",
         };
         text += &format!("   Assumes  {assumes}\n");
+        if let Some([segments, overlap]) = self.segments {
+            let (segments, overlap) = (count(segments, "segment"), count(overlap, "event"));
+            text += &format!("   Missed   what is more than {overlap} apart, in {segments}: try --segment all\n");
+        }
         if self.unfinished > 0 {
             text += &format!("   Missed   {} not tried to the end\n", number(self.unfinished, "case"));
+        }
+        for missed in &self.reasons {
+            let (why, cases) = (missed.why.words(), number(missed.cases, "case"));
+            text += &format!("            {cases} {why}: try {}\n", missed.option);
+            for sites in &missed.examples {
+                text += &format!("              {}\n", sites.join(" and "));
+            }
         }
         text
     }

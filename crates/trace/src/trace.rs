@@ -128,6 +128,8 @@ pub struct Trace {
     branches: bool,
     dependences: Option<Dependences>,
     origin: Option<Origin>,
+    /// The number of events at the start that stand for what happened before the trace.
+    opening: EventId,
 }
 
 /// A bit of [`Event::shape`].
@@ -240,6 +242,13 @@ impl Trace {
     #[must_use]
     pub fn origin(&self) -> Option<&Origin> {
         self.origin.as_ref()
+    }
+
+    /// Returns the number of events at the start that stand for what happened before the trace: acquisitions of locks
+    /// that threads hold when it begins, and the starts of blocks that they are in. Nothing may come before them.
+    #[must_use]
+    pub fn opening(&self) -> EventId {
+        self.opening
     }
 
     /// Returns true if every branch that a thread took is in it. Otherwise there may have been one before any event.
@@ -412,6 +421,38 @@ impl TraceBuilder {
     #[must_use]
     pub fn so_far(&self) -> &Trace {
         &self.trace
+    }
+
+    /// Removes the first events of the trace, and puts others, which stand for what they have left behind, before the
+    /// rest. Dependences on removed reads are removed too: these reads have happened.
+    pub(crate) fn replace_start(&mut self, removed: usize, opening: &[Event]) {
+        let trace = &mut self.trace;
+        trace.thread.splice(..removed, opening.iter().map(|event| event.thread));
+        trace.op.splice(..removed, opening.iter().map(|event| event.shape()));
+        trace.object.splice(..removed, opening.iter().map(|event| event.object));
+        trace.site.splice(..removed, opening.iter().map(|event| event.site));
+        trace.opening = opening.len() as EventId;
+        if let Some(dependences) = &mut trace.dependences {
+            let moved = |event: EventId| Some(event.checked_sub(removed as EventId)? + opening.len() as EventId);
+            let mut kept = Dependences::default();
+            for (event, entries) in dependences.iter() {
+                let Some(event) = moved(event) else { continue };
+                for entry in entries {
+                    match moved(entry.read) {
+                        Some(read) => kept.push(event, Dependence { read, via: entry.via }),
+                        // That something was decided there remains true.
+                        None if entry.via == Via::Decision => trace.op[event as usize] |= CHOSE,
+                        None => {}
+                    }
+                }
+            }
+            *dependences = kept;
+        }
+    }
+
+    /// Notes that a thread decided something before an event.
+    pub(crate) fn mark_choice(&mut self, event: EventId) {
+        self.trace.op[event as usize] |= CHOSE;
     }
 
     /// Sets the origin of the trace.

@@ -9,7 +9,7 @@ use racehunter_abi::ThreadId;
 use racehunter_abi::{Kind as EventKind, Record};
 use racehunter_flow::Follower;
 use racehunter_ir::Module;
-use racehunter_predict::{Index, Kind, Options, Policy, Prediction, predict};
+use racehunter_predict::{Each, Index, Kind, Options, Policy, Prediction, predict};
 use racehunter_trace::recording::{Converter, PlainNames, Survey};
 use racehunter_trace::{EventId, Trace, file};
 use std::collections::BTreeSet;
@@ -82,7 +82,7 @@ fn predicted(seed: u64, module: &Module, threads: usize, log: &[Record]) -> [usi
     let index = Index::new(&trace).unwrap_or_else(|error| panic!("program {seed}: {error}"));
     let mut narrower = BTreeSet::new();
     Policy::ALL.map(|policy| {
-        let options = Options { policy, attempts: usize::MAX, every_pair: true, ..Options::default() };
+        let options = Options { policy, attempts: usize::MAX, each: Each::Pair, ..Options::default() };
         let mut predicted = BTreeSet::new();
         for prediction in predict(&index, &options, &|| false).predictions {
             if let Err(why) = carry_out(module, threads, &events, &prediction) {

@@ -6,7 +6,7 @@
 use racehunter_abi::CodeAddress;
 use racehunter_explore::model::{ModelExecutor, Op, Program, Shape, Value, schedules};
 use racehunter_explore::{Bug, Execution, Observe, Plan, Tail};
-use racehunter_predict::{Effort, Index, Kind, Options, Policy, Prediction, predict};
+use racehunter_predict::{Each, Effort, Index, Kind, Options, Policy, Prediction, predict};
 use racehunter_trace::recording::{Converter, Knowledge, Needs, PlainNames, Recording, Step, Survey, code_of};
 use racehunter_trace::{EventId, Trace, file};
 use std::collections::{HashMap, HashSet};
@@ -181,7 +181,7 @@ fn predictions_from_one_execution_are_shown_by_another() {
                     policy,
                     effort: Effort::exhaustive(),
                     attempts: usize::MAX,
-                    every_pair: true,
+                    each: Each::Pair,
                     ..Options::default()
                 };
                 let mut predicted = HashSet::new();

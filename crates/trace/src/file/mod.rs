@@ -51,12 +51,17 @@
 //! to the file.
 
 mod reader;
+mod segments;
 mod successors;
 mod varint;
 mod writer;
 
 pub use reader::Reader;
+pub use segments::{Segment, Segments};
 pub use writer::Writer;
+
+/// A trace file that is mapped into memory.
+pub type MappedReader = Reader<memmap2::Mmap>;
 
 use crate::{Error, Event, EventId, Trace};
 use rustc_hash::FxHashMap;
@@ -106,7 +111,16 @@ pub fn mend_checksums(bytes: &mut [u8]) {
 /// # Errors
 /// If the output cannot be written.
 pub fn write(trace: &Trace, out: impl Write) -> Result<(), Error> {
-    let mut writer = Writer::new(out, trace.has_branches(), trace.dependences().is_some())?;
+    write_in_blocks(trace, out, BLOCK_EVENTS)
+}
+
+/// As [`write()`], with at most this many events in a block.
+///
+/// # Errors
+/// If the output cannot be written.
+pub fn write_in_blocks(trace: &Trace, out: impl Write, events: usize) -> Result<(), Error> {
+    let writer = Writer::new(out, trace.has_branches(), trace.dependences().is_some())?;
+    let mut writer = writer.with_blocks_of(events);
     if let Some(origin) = trace.origin() {
         writer.set_origin(origin)?;
     }

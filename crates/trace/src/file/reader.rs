@@ -1,5 +1,6 @@
 //! Reading in place.
 
+use super::segments::Segments;
 use super::successors::Successors;
 use super::varint::{Input, Short};
 use super::{
@@ -12,17 +13,62 @@ use memmap2::Mmap;
 use rustc_hash::FxHashMap;
 use std::fs::File;
 use std::ops::Deref;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 /// A trace file whose blocks were located; their contents are checked when they are read.
 pub struct Reader<B> {
     bytes: B,
+    blocks: Blocks,
+    /// Gives the memory of what was read back to the system, if it can read it again.
+    forget: fn(&B),
+}
+
+/// Where the blocks of a file are.
+struct Blocks {
     flags: u32,
     /// Where each events block begins.
-    blocks: Vec<usize>,
+    events: Vec<usize>,
     /// Where the origin block begins, if there is one.
     origin: Option<usize>,
     end: usize,
+}
+
+impl Blocks {
+    /// Goes from header to header of a file of some length. `word` returns the number at an offset.
+    fn locate(length: usize, is_trace: bool, word: impl Fn(usize) -> Option<u32>) -> Result<Self, Error> {
+        if !is_trace {
+            return Err(Error::NotATrace);
+        }
+        let version = word(MAGIC.len()).ok_or(Error::Truncated { block: 0 })?;
+        if version != FORMAT_VERSION {
+            return Err(Error::Version { found: version, expected: FORMAT_VERSION });
+        }
+        let flags = word(MAGIC.len() + 4).ok_or(Error::Truncated { block: 0 })?;
+        if flags & !(BRANCHES | DEPENDENCES) != 0 {
+            return Err(Error::Corrupted { block: 0, reason: "unknown flags" });
+        }
+        let mut events = Vec::new();
+        let mut origin = None;
+        let mut at = HEADER_LEN;
+        loop {
+            let block = events.len();
+            let truncated = || Error::Truncated { block };
+            let kind = word(at).ok_or_else(truncated)?;
+            let next = at + BLOCK_HEADER_LEN + word(at + 4).ok_or_else(truncated)? as usize;
+            if next > length {
+                return Err(truncated());
+            }
+            match kind {
+                EVENTS => events.push(at),
+                ORIGIN if at == HEADER_LEN => origin = Some(at),
+                END if next == length => return Ok(Self { flags, events, origin, end: at }),
+                END => return Err(Error::Corrupted { block, reason: "there is something after the end" }),
+                _ => return Err(Error::Corrupted { block, reason: "unknown kind of block" }),
+            }
+            at = next;
+        }
+    }
 }
 
 impl Reader<Mmap> {
@@ -38,8 +84,23 @@ impl Reader<Mmap> {
         // SAFETY: the map is read only. If another process writes the file meanwhile, bytes change between two reads; every
         // number is checked when it is read, and not read again.
         let map = unsafe { Mmap::map(&file)? };
-        Self::new(map)
+        // Headers are read from the file: to look at them in the map would take much of it into memory.
+        let word = |at: usize| {
+            let mut bytes = [0; 4];
+            file.read_exact_at(&mut bytes, at as u64).ok().map(|()| u32::from_le_bytes(bytes))
+        };
+        let blocks = Blocks::locate(map.len(), map.starts_with(&MAGIC), word)?;
+        Ok(Self { bytes: map, blocks, forget: drop_pages })
     }
+}
+
+/// Takes the pages of a mapped file out of this process.
+fn drop_pages(map: &Mmap) {
+    #[cfg(unix)]
+    #[allow(unsafe_code)]
+    // SAFETY: the map is of a file, and read only: pages are read again when they are needed. If the advice is not
+    // taken, they only stay.
+    let _ = unsafe { map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
 }
 
 impl<B: Deref<Target = [u8]>> Reader<B> {
@@ -48,46 +109,20 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
     /// # Errors
     /// If its blocks do not fit together.
     pub fn new(bytes: B) -> Result<Self, Error> {
-        if bytes.get(..MAGIC.len()) != Some(&MAGIC) {
-            return Err(Error::NotATrace);
-        }
         let word =
             |at: usize| bytes.get(at..at + 4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
-        let version = word(MAGIC.len()).ok_or(Error::Truncated { block: 0 })?;
-        if version != FORMAT_VERSION {
-            return Err(Error::Version { found: version, expected: FORMAT_VERSION });
-        }
-        let flags = word(MAGIC.len() + 4).ok_or(Error::Truncated { block: 0 })?;
-        if flags & !(BRANCHES | DEPENDENCES) != 0 {
-            return Err(Error::Corrupted { block: 0, reason: "unknown flags" });
-        }
-        let mut blocks = Vec::new();
-        let mut origin = None;
-        let mut at = HEADER_LEN;
-        loop {
-            let block = blocks.len();
-            let truncated = || Error::Truncated { block };
-            let kind = word(at).ok_or_else(truncated)?;
-            let length = word(at + 4).ok_or_else(truncated)? as usize;
-            let next = at + BLOCK_HEADER_LEN + length;
-            if next > bytes.len() {
-                return Err(truncated());
-            }
-            match kind {
-                EVENTS => blocks.push(at),
-                ORIGIN if at == HEADER_LEN => origin = Some(at),
-                END if next == bytes.len() => return Ok(Self { bytes, flags, blocks, origin, end: at }),
-                END => return Err(Error::Corrupted { block, reason: "there is something after the end" }),
-                _ => return Err(Error::Corrupted { block, reason: "unknown kind of block" }),
-            }
-            at = next;
-        }
+        let blocks = Blocks::locate(bytes.len(), bytes.starts_with(&MAGIC), word)?;
+        Ok(Self { bytes, blocks, forget: |_| {} })
+    }
+
+    pub(super) fn forget_pages(&self) {
+        (self.forget)(&self.bytes);
     }
 
     /// Returns the number of blocks of events.
     #[must_use]
     pub fn blocks(&self) -> usize {
-        self.blocks.len()
+        self.blocks.events.len()
     }
 
     /// Reads the whole trace.
@@ -95,37 +130,74 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
     /// # Errors
     /// If a block is damaged; the error names it.
     pub fn read(&self) -> Result<Trace, Error> {
+        let mut decoder = self.decoder()?;
+        // Reserve memory for all events; each takes at least a bit of the file, usually bytes.
+        if let Ok(events) = self.events() {
+            decoder.builder.reserve(usize::try_from(events).unwrap_or(usize::MAX).min(self.bytes.len()));
+        }
+        for block in 0..self.blocks.events.len() {
+            self.decode(&mut decoder, block)?;
+        }
+        self.check_end(&decoder)?;
+        Ok(decoder.builder.finish())
+    }
+
+    /// Reads the trace in segments of some number of events, each of which repeats the last events of the previous one.
+    /// Whatever the length of the trace, only one of them is in memory. Numbers are rounded up to whole blocks.
+    ///
+    /// # Errors
+    /// If the origin is damaged.
+    pub fn segments(&self, length: usize, overlap: usize) -> Result<Segments<'_, B>, Error> {
+        Ok(Segments::new(self, self.decoder()?, length, overlap))
+    }
+
+    /// Returns the number of events, as the end of the file says it.
+    ///
+    /// # Errors
+    /// If the end is damaged.
+    pub fn events(&self) -> Result<u64, Error> {
+        let block = self.blocks.events.len();
+        let mut counts = Input(self.payload(block, self.blocks.end)?);
+        let events = counts.number().and_then(|_| counts.number());
+        events.map_err(|short| Error::Corrupted { block, reason: short.into() })
+    }
+
+    /// Decodes the events of a block.
+    pub(super) fn decode(&self, decoder: &mut Decoder, block: usize) -> Result<(), Error> {
+        let payload = self.payload(block, self.blocks.events[block])?;
+        decoder.block(payload).map_err(|reason| Error::Corrupted { block, reason })
+    }
+
+    /// Checks the end of the file, once all blocks were decoded.
+    pub(super) fn check_end(&self, decoder: &Decoder) -> Result<(), Error> {
+        let block = self.blocks.events.len();
+        let end = self.payload(block, self.blocks.end)?;
+        decoder.end(end, self.blocks.flags).map_err(|reason| Error::Corrupted { block, reason })
+    }
+
+    fn decoder(&self) -> Result<Decoder, Error> {
         let mut decoder = Decoder {
             builder: TraceBuilder::new(),
             shapes: Vec::new(),
             kinds: FxHashMap::default(),
             last: Vec::new(),
             successors: Successors::default(),
-            dependences: self.flags & DEPENDENCES != 0,
+            dependences: self.blocks.flags & DEPENDENCES != 0,
             positions: Vec::new(),
+            forgotten: Vec::new(),
+            events: 0,
         };
-        if self.flags & BRANCHES != 0 {
+        if self.blocks.flags & BRANCHES != 0 {
             decoder.builder.set_branches();
         }
         if decoder.dependences {
             decoder.builder.set_dependences();
         }
-        if let Some(at) = self.origin {
+        if let Some(at) = self.blocks.origin {
             let origin = read_origin(self.payload(0, at)?).map_err(|reason| Error::Corrupted { block: 0, reason })?;
             decoder.builder.set_origin(origin);
         }
-        let block = self.blocks.len();
-        let end = self.payload(block, self.end)?;
-        // Reserve memory for all events; each takes at least a bit of the file, usually bytes.
-        let mut counts = Input(end);
-        if let (Ok(_), Ok(events)) = (counts.number(), counts.number()) {
-            decoder.builder.reserve(usize::try_from(events).unwrap_or(usize::MAX).min(self.bytes.len()));
-        }
-        for (block, &at) in self.blocks.iter().enumerate() {
-            decoder.block(self.payload(block, at)?).map_err(|reason| Error::Corrupted { block, reason })?;
-        }
-        decoder.end(end, self.flags).map_err(|reason| Error::Corrupted { block, reason })?;
-        Ok(decoder.builder.finish())
+        Ok(decoder)
     }
 
     /// Returns the payload of the block at an offset, if its checksum is right.
@@ -160,8 +232,8 @@ fn read_origin(payload: &[u8]) -> Result<Origin, &'static str> {
     if input.0.is_empty() { Ok(origin) } else { Err("it says more than it should") }
 }
 
-struct Decoder {
-    builder: TraceBuilder,
+pub(super) struct Decoder {
+    pub(super) builder: TraceBuilder,
     shapes: Vec<Shape>,
     /// The kinds of shapes: operations at sites.
     kinds: FxHashMap<(u8, u32), u32>,
@@ -171,6 +243,10 @@ struct Decoder {
     dependences: bool,
     /// The events of each thread so far; only for dependences.
     positions: Vec<Vec<EventId>>,
+    /// How many earlier events of each thread were removed.
+    forgotten: Vec<usize>,
+    /// The number of events so far, including those that were removed.
+    events: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -191,6 +267,18 @@ impl From<Short> for &'static str {
 }
 
 impl Decoder {
+    /// Removes the first events that are in memory, and puts others before the rest.
+    pub(super) fn replace_start(&mut self, removed: usize, opening: &[Event]) {
+        self.forgotten.resize(self.positions.len(), 0);
+        for (positions, forgotten) in self.positions.iter_mut().zip(&mut self.forgotten) {
+            let gone = positions.partition_point(|&event| (event as usize) < removed);
+            *forgotten += gone;
+            positions.drain(..gone);
+            positions.iter_mut().for_each(|event| *event = *event - removed as EventId + opening.len() as EventId);
+        }
+        self.builder.replace_start(removed, opening);
+    }
+
     fn block(&mut self, payload: &[u8]) -> Result<(), &'static str> {
         let mut input = Input(payload);
         self.names(&mut input)?;
@@ -219,6 +307,7 @@ impl Decoder {
         if events > BLOCK_EVENTS || events.div_ceil(8) > input.0.len() || before + events >= u32::MAX as usize {
             return Err("too many events");
         }
+        self.events += events as u64;
         let (runs, threads) = self.order(&mut input, events)?;
         let by_thread = self.columns(&mut input, &threads, events)?;
 
@@ -229,7 +318,7 @@ impl Decoder {
             let slot = threads.binary_search_by_key(&thread, |&(thread, _)| thread).map_err(|_| "unknown thread")?;
             let start = next[slot];
             next[slot] += length;
-            for &(event, entries) in &by_thread[start..start + length] {
+            for &(mut event, entries) in &by_thread[start..start + length] {
                 if self.dependences {
                     let id = self.builder.so_far().len() as EventId;
                     let thread = usize::from(thread);
@@ -237,8 +326,13 @@ impl Decoder {
                         self.positions.resize_with(thread + 1, Vec::new);
                     }
                     let positions = &mut self.positions[thread];
+                    let forgotten = self.forgotten.get(thread).copied().unwrap_or(0);
                     for entry in entries.into_iter().take_while(|&entry| entry > 0) {
-                        found.push((id, read_back(self.builder.so_far(), positions, positions.len(), entry.into())?));
+                        let place = Place { positions, forgotten, position: positions.len() };
+                        match place.read_back(self.builder.so_far(), entry.into())? {
+                            Back::Kept(read) => found.push((id, read)),
+                            Back::Removed(via) => event.chose |= via == Via::Decision,
+                        }
                     }
                     positions.push(id);
                 }
@@ -400,13 +494,14 @@ impl Decoder {
 
     /// Reads dependences that are not part of shapes.
     fn depend(
-        &self,
+        &mut self,
         input: &mut Input<'_>,
         before: EventId,
         events: usize,
         found: &mut Vec<(EventId, Dependence)>,
     ) -> Result<(), &'static str> {
         let mut at = 0_u64;
+        let mut decided = Vec::new();
         for number in 0..input.count()? {
             let distance = input.number()?;
             if number > 0 && distance == 0 {
@@ -414,12 +509,19 @@ impl Decoder {
             }
             at = at.checked_add(distance).filter(|&at| at < events as u64).ok_or("an event that is not there")?;
             let event = before + at as EventId;
-            let positions = &self.positions[usize::from(self.builder.so_far().thread(event))];
+            let thread = usize::from(self.builder.so_far().thread(event));
+            let positions = &self.positions[thread];
             let position = positions.binary_search(&event).map_err(|_| "an event that is not there")?;
+            let place = Place { positions, forgotten: self.forgotten.get(thread).copied().unwrap_or(0), position };
             for _ in 0..input.count()? {
-                found.push((event, read_back(self.builder.so_far(), positions, position, input.number()?)?));
+                match place.read_back(self.builder.so_far(), input.number()?)? {
+                    Back::Kept(read) => found.push((event, read)),
+                    Back::Removed(Via::Decision) => decided.push(event),
+                    Back::Removed(Via::Value) => {}
+                }
             }
         }
+        decided.into_iter().for_each(|event| self.builder.mark_choice(event));
         Ok(())
     }
 
@@ -430,10 +532,9 @@ impl Decoder {
             return Err("the flags are wrong");
         }
         let trace = self.builder.so_far();
-        let counts =
-            [trace.len(), trace.threads().len(), trace.objects().len(), trace.sites().len(), self.shapes.len()];
-        for count in counts {
-            if input.number()? != count as u64 {
+        let counts = [trace.threads().len(), trace.objects().len(), trace.sites().len(), self.shapes.len()];
+        for count in std::iter::once(self.events).chain(counts.map(|count| count as u64)) {
+            if input.number()? != count {
                 return Err("the file has not all that was written");
             }
         }
@@ -441,14 +542,30 @@ impl Decoder {
     }
 }
 
-/// Returns the dependence that an entry stands for, of an event at a position of its thread, whose events are given.
-fn read_back(trace: &Trace, positions: &[EventId], position: usize, entry: u64) -> Result<Dependence, &'static str> {
-    let read = usize::try_from(entry >> 1)
-        .ok()
-        .filter(|&back| back > 0)
-        .and_then(|back| position.checked_sub(back))
-        .and_then(|position| positions.get(position).copied())
-        .filter(|&read| trace.op(read).reads())
-        .ok_or("a dependence on what is not an earlier read")?;
-    Ok(Dependence { read, via: if entry & 1 == 1 { Via::Decision } else { Via::Value } })
+/// The place of an event in its thread, whose events are given.
+struct Place<'a> {
+    positions: &'a [EventId],
+    /// How many earlier events were removed.
+    forgotten: usize,
+    position: usize,
+}
+
+/// A dependence, if the read is still in memory.
+enum Back {
+    Kept(Dependence),
+    Removed(Via),
+}
+
+impl Place<'_> {
+    /// Returns the dependence that an entry stands for.
+    fn read_back(&self, trace: &Trace, entry: u64) -> Result<Back, &'static str> {
+        const WRONG: &str = "a dependence on what is not an earlier read";
+        let back = usize::try_from(entry >> 1).ok().filter(|&back| back > 0).ok_or(WRONG)?;
+        let via = if entry & 1 == 1 { Via::Decision } else { Via::Value };
+        let Some(position) = self.position.checked_sub(back) else {
+            return if back <= self.position + self.forgotten { Ok(Back::Removed(via)) } else { Err(WRONG) };
+        };
+        let read = self.positions.get(position).copied().filter(|&read| trace.op(read).reads()).ok_or(WRONG)?;
+        Ok(Back::Kept(Dependence { read, via }))
+    }
 }

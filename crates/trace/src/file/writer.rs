@@ -27,6 +27,7 @@ pub struct Writer<W: Write> {
     /// Of the current block: events that have dependences, with their number in the block.
     depending: Vec<(u32, Vec<u64>)>,
     events: u64,
+    block_events: usize,
 }
 
 /// Operation and site, and its dependences: entries, then zeros.
@@ -96,7 +97,15 @@ impl<W: Write> Writer<W> {
             successors: Successors::default(),
             depending: Vec::new(),
             events: 0,
+            block_events: BLOCK_EVENTS,
         })
+    }
+
+    /// Sets how many events a block has, at most. Segments of a trace consist of whole blocks.
+    #[must_use]
+    pub fn with_blocks_of(mut self, events: usize) -> Self {
+        self.block_events = events.clamp(1, BLOCK_EVENTS);
+        self
     }
 
     /// Sets what is recorded. Only at the start, before anything else.
@@ -182,7 +191,7 @@ impl<W: Write> Writer<W> {
         self.block.push(event);
         self.shape.push(shape);
         self.events += 1;
-        if self.block.len() == BLOCK_EVENTS { self.end_block() } else { Ok(()) }
+        if self.block.len() >= self.block_events { self.end_block() } else { Ok(()) }
     }
 
     /// Returns the number of events so far.

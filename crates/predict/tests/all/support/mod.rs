@@ -2,6 +2,7 @@
 
 pub mod machine;
 pub mod oracle;
+pub mod peers;
 
 use racehunter_trace::{Dependence, Event, EventId, NO_OBJECT, Op, Subject, Trace, TraceBuilder, Via};
 
