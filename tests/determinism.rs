@@ -111,7 +111,8 @@ fn executions_from_a_snapshot_are_those_from_the_start() {
     let workshop = Workshop::new();
     workshop.write("long.c", LONG);
     workshop.shell("racehunter-cc -O1 -pthread long.c -o program");
-    let program = Program { path: workshop.path("program"), arguments: Vec::new(), input: None, client: None, libraries: None };
+    let program =
+        Program { path: workshop.path("program"), arguments: Vec::new(), input: None, client: None, libraries: None };
     let mut processes = Processes::start(program, Limits::default(), 1).expect("it starts");
     // What the executor learns from the first execution changes where the heap is.
     processes.run(&[Plan::default()]).expect("it runs");
@@ -184,8 +185,13 @@ fn executions_from_a_start_that_was_kept_are_those_from_the_beginning() {
     tails.extend((1..8).flat_map(|seed| styles.map(|style| walk(style, seed))));
     for argument in [&[][..], &["with a file open"]] {
         let arguments = argument.iter().map(Into::into).collect();
-        let program =
-            Program { path: workshop.path("program"), arguments, input: Some(workshop.path("input")), client: None, libraries: None };
+        let program = Program {
+            path: workshop.path("program"),
+            arguments,
+            input: Some(workshop.path("input")),
+            client: None,
+            libraries: None,
+        };
         let mut processes = Processes::start(program, Limits::default(), 1).expect("it starts");
         // What is shared becomes points.
         let everything = Plan { observe: Observe::Everything, ..Plan::default() };

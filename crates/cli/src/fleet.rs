@@ -170,7 +170,8 @@ impl Work<'_> {
 
     /// Fetches the program of a hunt, starts it, and checks that it behaves as it does at the coordinator.
     fn open(&mut self, announcement: &Announcement) -> Result<Result<Session, Refusal>> {
-        let damaged = |error: clap::Error| Refusal::Damaged(error.to_string().lines().next().unwrap_or_default().to_owned());
+        let damaged =
+            |error: clap::Error| Refusal::Damaged(error.to_string().lines().next().unwrap_or_default().to_owned());
         let words = ["racehunter".to_owned(), "hunt".to_owned()].into_iter().chain(announcement.words.clone());
         let words = words.chain([announcement.name.clone()]);
         let arguments = match Arguments::try_parse_from(words).map(|arguments| arguments.command) {

@@ -18,10 +18,10 @@ pub use results::{Claim, Counts, Escaped, Found, OnBug, Progress, Stop, Summary,
 
 use crate::patience::Patience;
 use crate::portfolio::Taken;
-use lending::Lending;
 use crate::{
     Bug, Endings, Escape, Execution, Executor, ExecutorError, Flow, Observe, Plan, Points, Portfolio, reported_sites,
 };
+use lending::Lending;
 use racehunter_log::{CodeAddress, EventNumber};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;

@@ -117,8 +117,9 @@ impl Board for NatsBoard {
             self.create_streams()?;
             let name = results(&self.hunt);
             let jetstream = &self.engine.jetstream;
-            let count =
-                self.engine.persist(|| async { Ok(jetstream.get_stream(&name).await?.cached_info().state.messages) })?;
+            let count = self
+                .engine
+                .persist(|| async { Ok(jetstream.get_stream(&name).await?.cached_info().state.messages) })?;
             return Ok(Opened { part_runs: known.part_runs, results: count });
         }
         for file in &announcement.files {

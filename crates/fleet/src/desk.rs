@@ -70,9 +70,8 @@ impl Desk for NatsDesk {
         self.consumers.retain(|hunt, _| index.contains(hunt));
         for hunt in index {
             let status = self.status(&hunt)?;
-            let is_open = status.is_none_or(|status| {
-                status.state == "exploring" && !status.shut_out.contains_key(&self.worker)
-            });
+            let is_open =
+                status.is_none_or(|status| status.state == "exploring" && !status.shut_out.contains_key(&self.worker));
             if is_open {
                 hunts.extend(self.announcement(&hunt)?);
             }

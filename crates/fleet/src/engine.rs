@@ -1,8 +1,8 @@
 //! The connection, and what both sides do with it.
 
 use async_nats::ConnectErrorKind;
-use async_nats::jetstream::context::AccountErrorKind;
-use async_nats::jetstream::stream::{self, RetentionPolicy, StorageType};
+use async_nats::jetstream::context::RequestErrorKind;
+use async_nats::jetstream::stream::{self, DiscardPolicy, RetentionPolicy, StorageType};
 use async_nats::jetstream::{Context, consumer, kv, object_store};
 use racehunter_hunter::fleet::EngineError;
 use std::error::Error as StdError;
@@ -190,22 +190,36 @@ async fn open(access: &Access) -> Result<(Context, kv::Store, object_store::Obje
     })?;
     let mut jetstream = async_nats::jetstream::new(client);
     jetstream.set_timeout(REQUEST);
-    jetstream.query_account().await.map_err(|error| match error.kind() {
-        AccountErrorKind::JetStream(_) | AccountErrorKind::JetStreamUnavailable => {
-            EngineError::NoStorage { url: url.clone() }
-        }
-        _ => EngineError::Other(chain(&error)),
-    })?;
+    // Not by `query_account`: it does not understand the answer of servers before 2.10.
+    let account: Result<serde_json::Value, _> = jetstream.request("INFO", &()).await;
+    match account {
+        Ok(account) if account.get("error").is_none() => {}
+        Ok(_) => return Err(EngineError::NoStorage { url }),
+        Err(error) if error.kind() == RequestErrorKind::NoResponders => return Err(EngineError::NoStorage { url }),
+        Err(error) => return Err(EngineError::Other(chain(&error))),
+    }
     let trouble = |error: Trouble| match chain(&*error) {
         why if is_full(&why) => EngineError::Full(why),
-        why if why.contains("permissions") || why.contains("Permissions") => EngineError::Refused { url: url.clone(), why },
+        why if why.contains("permissions") || why.contains("Permissions") => {
+            EngineError::Refused { url: url.clone(), why }
+        }
         why => EngineError::Other(why),
     };
     let store = match jetstream.get_key_value(BUCKET).await {
         Ok(store) => store,
         Err(_) => {
-            let config = kv::Config { bucket: BUCKET.to_owned(), history: 1, ..kv::Config::default() };
-            jetstream.create_key_value(config).await.map_err(|error| trouble(error.into()))?
+            // Not by `create_key_value`, which does not understand servers before 2.10 either. This is the stream that it makes.
+            let config = stream::Config {
+                max_messages_per_subject: 1,
+                allow_rollup: true,
+                deny_delete: true,
+                allow_direct: true,
+                discard: DiscardPolicy::New,
+                num_replicas: 1,
+                ..stream(format!("KV_{BUCKET}"), format!("$KV.{BUCKET}.>"), RetentionPolicy::Limits)
+            };
+            jetstream.get_or_create_stream(config).await.map_err(|error| trouble(error.into()))?;
+            jetstream.get_key_value(BUCKET).await.map_err(|error| trouble(error.into()))?
         }
     };
     let files = match jetstream.get_object_store(FILES).await {
@@ -221,9 +235,15 @@ async fn open(access: &Access) -> Result<(Context, kv::Store, object_store::Obje
 /// Returns true if the server has said that it has no room.
 fn is_full(why: &str) -> bool {
     let why = why.to_lowercase();
-    ["resource limits exceeded", "insufficient resources", "insufficient storage", "maximum bytes exceeded", "no space left"]
-        .iter()
-        .any(|words| why.contains(words))
+    [
+        "resource limits exceeded",
+        "insufficient resources",
+        "insufficient storage",
+        "maximum bytes exceeded",
+        "no space left",
+    ]
+    .iter()
+    .any(|words| why.contains(words))
 }
 
 /// An error with its causes.

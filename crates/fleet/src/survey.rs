@@ -39,7 +39,7 @@ impl Survey {
     #[must_use]
     pub fn json_lines(&self) -> Vec<String> {
         #[derive(Serialize)]
-        #[serde(tag = "type", rename_all = "kebab-case")]
+        #[serde(tag = "reason", rename_all = "kebab-case")]
         enum Line<'a> {
             FleetHunt(&'a HuntSurvey),
             FleetWorker(&'a WorkerStatus),

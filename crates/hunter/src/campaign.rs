@@ -394,8 +394,13 @@ mod tests {
     use super::*;
 
     fn keeper_of(out: &Path, options: &[&str]) -> Keeper {
-        let subject =
-            Subject { path: "/bin/program".into(), arguments: vec!["1".to_owned()], input: None, client: None, libraries: None };
+        let subject = Subject {
+            path: "/bin/program".into(),
+            arguments: vec!["1".to_owned()],
+            input: None,
+            client: None,
+            libraries: None,
+        };
         let identity = Identity::new(&subject, options.iter().map(|&option| option.to_owned()).collect());
         let path = directory(out).join(format!("program-{:016x}.rhc", identity.number(Part::WHOLE)));
         let now = Instant::now();

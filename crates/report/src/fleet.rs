@@ -94,7 +94,10 @@ pub fn status(hunts: &[HuntLine], workers: &[WorkerLine]) -> String {
         };
         let _ = writeln!(text, "{}  {name} of {owner}: {}{gone}", clean(&hunt.hunt), clean(&hunt.state));
         let HuntLine { done, running, waiting, targets, executions, rate, findings, .. } = hunt;
-        let _ = writeln!(text, "    parts       {done} done, {running} running, {waiting} waiting; {targets} targets not lent yet");
+        let _ = writeln!(
+            text,
+            "    parts       {done} done, {running} running, {waiting} waiting; {targets} targets not lent yet"
+        );
         let _ = writeln!(text, "    executions  {executions}, {rate:.0} per second");
         let _ = writeln!(text, "    findings    {findings}");
         for (worker, why) in &hunt.shut_out {
@@ -141,7 +144,8 @@ mod tests {
             shut_out: [("w9".to_owned(), "it returned bytes that are no result".to_owned())].into(),
             ..HuntLine::default()
         };
-        let worker = WorkerLine { worker: "w1".into(), hunt: Some("0123-4567".into()), parts: 3, ..WorkerLine::default() };
+        let worker =
+            WorkerLine { worker: "w1".into(), hunt: Some("0123-4567".into()), parts: 3, ..WorkerLine::default() };
         let gone = WorkerLine { worker: "w2".into(), silent_s: 100, ..WorkerLine::default() };
         insta::assert_snapshot!(status(&[hunt], &[worker, gone]), @r"
         0123-4567  queue of ada@host: exploring

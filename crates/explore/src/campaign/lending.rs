@@ -225,6 +225,10 @@ impl Campaign<'_> {
 
     /// Goes on to the next stage where nothing waits and nothing is lent. Returns why the campaign ends, when it does.
     pub fn settle(&mut self, should_stop: &mut dyn FnMut() -> bool) -> Option<Stop> {
+        if !self.started {
+            // Nothing waits because nothing was looked at yet.
+            return Some(Stop::Asked);
+        }
         self.finish_stages();
         if self.budget.stop_on_first && !self.found.is_empty() {
             return Some(Stop::FirstBug);

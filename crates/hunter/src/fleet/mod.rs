@@ -22,10 +22,10 @@ mod message;
 mod worker;
 
 pub(crate) use coordinator::Notice;
-pub(crate) use lead::Leader;
 pub use lead::Fleet;
+pub(crate) use lead::Leader;
 pub use message::{Announcement, FileRef, Part, PartResult, Reference, Role, Status, WorkerStatus};
-pub use worker::{Refusal, Worker, Worked};
+pub use worker::{Refusal, Worked, Worker};
 
 use std::path::Path;
 use std::time::Duration;
@@ -82,7 +82,9 @@ impl EngineError {
             Self::Unreachable { .. } => "start a server with `nats-server -js`, or correct --engine",
             Self::Refused { .. } => "name the file of your credentials with --engine-creds",
             Self::NoStorage { .. } => "start the server with `nats-server -js -sd DIRECTORY`",
-            Self::Full(_) => "give the server more room (max_file_store), or delete finished hunts: `racehunter status --delete`",
+            Self::Full(_) => {
+                "give the server more room (max_file_store), or delete finished hunts: `racehunter status --delete`"
+            }
             Self::NoSuchHunt => "hunt without --resume, or with the options of the hunt that was interrupted",
             Self::Damaged { .. } | Self::Other(_) => return None,
         };
