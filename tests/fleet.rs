@@ -5,6 +5,7 @@ use racehunter_e2e::workshop::text;
 use racehunter_e2e::{Ended, Hunted, Started, Workshop, racehunter, root, run};
 use rustix::process::Signal;
 use serde_json::Value;
+use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -321,4 +322,47 @@ fn a_worker_refuses_what_behaves_differently_and_what_it_is_not_to_run() {
     let one = Workshop::new().hunt(&program, &EXHAUSTIVE).expect(0);
     assert_eq!(essence(&hunted), essence(&one));
     end(vec![other, picky, good]);
+}
+
+/// Publishes a message as any client of the server can.
+fn publish(server: &Server, subject: &str, payload: &[u8]) {
+    let mut socket = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    let head = format!("CONNECT {{\"verbose\":false}}\r\nPUB {subject} {}\r\n", payload.len());
+    socket.write_all(&[head.as_bytes(), payload, b"\r\nPING\r\n"].concat()).unwrap();
+    // The answer comes after the message was taken.
+    let mut answer = String::new();
+    let mut buffer = [0; 4096];
+    while !answer.contains("PONG") {
+        let count = socket.read(&mut buffer).unwrap();
+        assert!(count > 0, "the server has closed the connection: {answer}");
+        answer.push_str(&String::from_utf8_lossy(&buffer[..count]));
+    }
+}
+
+#[test]
+fn a_worker_that_returns_garbage_is_shut_out_and_named() {
+    let server = Server::new();
+    let (workshop, program) = Workshop::with_program(DEPENDS);
+    let one = Workshop::new().hunt(&program, &EXHAUSTIVE).expect(0);
+    let url = server.url();
+    let options = [&EXHAUSTIVE[..], &["--engine", &url, "--part-runs", "16"]].concat();
+    let hunt = Started::new(&mut workshop.hunt_command(&program, &options));
+    let mut name = String::new();
+    eventually("no hunt", || {
+        let lines = server.status();
+        let line = lines.iter().find(|line| line["reason"] == "fleet-hunt" && line["status"]["state"] == "exploring");
+        name = line.and_then(|line| line["hunt"].as_str()).unwrap_or_default().to_owned();
+        !name.is_empty()
+    });
+    publish(&server, &format!("racehunter.{name}.result.evil"), b"\0nothing that makes sense");
+    hunt.wait_until_it_says("worker `evil` is shut out");
+    publish(&server, &format!("racehunter.{name}.result.empty"), b"");
+    hunt.wait_until_it_says("worker `empty` is shut out");
+    let good = server.worker("good", &[]);
+    let hunted = Hunted::new(hunt.finish()).expect(0);
+    assert_eq!(essence(&hunted), essence(&one));
+    let lines = server.status();
+    let line = lines.iter().find(|line| line["reason"] == "fleet-hunt").unwrap();
+    assert_eq!(line["status"]["shut_out"].as_object().map(serde_json::Map::len), Some(2), "{line}");
+    end(vec![good]);
 }
