@@ -119,7 +119,8 @@ impl Executor for Watched {
 }
 
 fn explore(program: &Path, strategy: Strategy, detect_races: bool, logs_everything: bool) -> Watched {
-    let program = Program { path: program.to_owned(), arguments: Vec::new(), input: None, client: None };
+    let program =
+        Program { path: program.to_owned(), arguments: Vec::new(), input: None, client: None, libraries: None };
     let mut processes = Processes::start(program, Limits::default(), 1).expect("the program starts");
     processes.make_all_points();
     let mut watched = Watched { processes, logs_everything, seen: Vec::new(), left_out: 0, read: 0 };

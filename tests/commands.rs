@@ -18,6 +18,7 @@ mod distrust;
 mod documents;
 mod experience;
 mod files;
+mod fleet;
 mod free_running;
 mod meeting;
 mod messages;

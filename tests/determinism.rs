@@ -110,7 +110,8 @@ fn executions_from_a_snapshot_match_those_from_the_start() {
     let workshop = Workshop::new();
     workshop.write("long.c", LONG);
     workshop.shell("racehunter-cc -O1 -pthread long.c -o program");
-    let program = Program { path: workshop.path("program"), arguments: Vec::new(), input: None, client: None };
+    let program =
+        Program { path: workshop.path("program"), arguments: Vec::new(), input: None, client: None, libraries: None };
     let mut processes = Processes::start(program, Limits::default(), 1).expect("it starts");
     // The first execution teaches the executor something that changes where the heap is.
     processes.run(&[Plan::default()]).expect("it runs");
@@ -183,8 +184,13 @@ fn executions_from_a_kept_start_match_those_from_the_beginning() {
     tails.extend((1..8).flat_map(|seed| styles.map(|style| walk(style, seed))));
     for argument in [&[][..], &["with a file open"]] {
         let arguments = argument.iter().map(Into::into).collect();
-        let program =
-            Program { path: workshop.path("program"), arguments, input: Some(workshop.path("input")), client: None };
+        let program = Program {
+            path: workshop.path("program"),
+            arguments,
+            input: Some(workshop.path("input")),
+            client: None,
+            libraries: None,
+        };
         let mut processes = Processes::start(program, Limits::default(), 1).expect("it starts");
         // Shared accesses become points.
         let everything = Plan { observe: Observe::Everything, ..Plan::default() };

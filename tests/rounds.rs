@@ -30,7 +30,8 @@ int main(void) {
 "#;
 
 fn start(program: &Path, jobs: usize) -> Processes {
-    let program = Program { path: program.to_owned(), arguments: Vec::new(), input: None, client: None };
+    let program =
+        Program { path: program.to_owned(), arguments: Vec::new(), input: None, client: None, libraries: None };
     Processes::start(program, Limits::default(), jobs).expect("the program starts")
 }
 

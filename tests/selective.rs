@@ -67,7 +67,7 @@ int main(void) {
 "#;
 
 fn start(path: &Path) -> Processes {
-    let program = Program { path: path.to_owned(), arguments: Vec::new(), input: None, client: None };
+    let program = Program { path: path.to_owned(), arguments: Vec::new(), input: None, client: None, libraries: None };
     Processes::start(program, Limits::default(), 1).expect("the program starts")
 }
 

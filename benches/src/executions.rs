@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Starts a program in this many fork servers.
 pub fn start(program: &Path, arguments: &[&str], jobs: usize) -> Result<Processes> {
     let arguments = arguments.iter().map(Into::into).collect();
-    let program = Program { path: program.to_path_buf(), arguments, input: None, client: None };
+    let program = Program { path: program.to_path_buf(), arguments, input: None, client: None, libraries: None };
     // Generous, so that other load on the machine does not end an execution.
     let limits = Limits { time: Duration::from_secs(300), ..Limits::default() };
     Ok(Processes::start(program, limits, jobs)?)

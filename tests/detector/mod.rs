@@ -49,7 +49,13 @@ impl Stage {
         let (source, program) = (root().join("tests/programs/script.c"), workshop.path("program"));
         workshop.cc(["-O1", "-pthread", "-Wall", &text(&source), "-o", &text(&program)]).expect(0);
         let script = workshop.path("script");
-        let program = Program { path: program, arguments: vec![script.clone().into()], input: None, client: None };
+        let program = Program {
+            path: program,
+            arguments: vec![script.clone().into()],
+            input: None,
+            client: None,
+            libraries: None,
+        };
         let processes = Processes::start(program, Limits::default(), 1).expect("the program can be run");
         let mut stage = Self { _workshop: workshop, script, processes };
         // The number of threads kept ready affects the addresses of blocks; from here on it is constant.

@@ -164,7 +164,13 @@ impl Executor for Counting {
 }
 
 fn explore(program: &Path, notes: &Path, runs: u64) -> Result<(Summary, BTreeMap<Ending, u64>), String> {
-    let program = Program { path: program.to_path_buf(), arguments: vec![notes.into()], input: None, client: None };
+    let program = Program {
+        path: program.to_path_buf(),
+        arguments: vec![notes.into()],
+        input: None,
+        client: None,
+        libraries: None,
+    };
     let mut processes = Processes::start(program, LIMITS, 2).map_err(|error| error.to_string())?;
     // An execution that restarts with its own view of files would note its actions twice.
     processes.share(Shared { files: true, ..Shared::default() });

@@ -162,7 +162,7 @@ fn build(case: &Case) -> (Workshop, PathBuf) {
 
 /// Returns the first execution that shows the bug.
 fn search(path: &Path, case: &Case, technique: Technique, seed: u64, runs: u64) -> Result<Option<u64>, String> {
-    let program = Program { path: path.to_owned(), arguments: Vec::new(), input: None, client: None };
+    let program = Program { path: path.to_owned(), arguments: Vec::new(), input: None, client: None, libraries: None };
     let mut processes = Processes::start(program, Limits::default(), 2).map_err(|error| error.to_string())?;
     let first: Cell<Option<u64>> = Cell::new(None);
     let mut note = OnBug(|found: &Found, _: &mut dyn Executor| {

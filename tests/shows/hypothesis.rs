@@ -108,7 +108,7 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
 
 /// Returns the first execution in which two threads meet.
 fn search(path: &Path, technique: Technique, seed: u64, runs: u64) -> Result<Option<u64>, String> {
-    let program = Program { path: path.to_owned(), arguments: Vec::new(), input: None, client: None };
+    let program = Program { path: path.to_owned(), arguments: Vec::new(), input: None, client: None, libraries: None };
     let mut processes = Processes::start(program, Limits::default(), 1).map_err(|error| error.to_string())?;
     let first: Cell<Option<u64>> = Cell::new(None);
     let mut note = OnBug(|found: &Found, _: &mut dyn Executor| {

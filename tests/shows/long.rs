@@ -72,8 +72,13 @@ fn memory(kib: u64) -> String {
 
 /// Returns the time of a campaign, and the peak memory of it and everything that it has started.
 fn explore(path: &Path, accesses: u64, points: Points) -> Result<(Duration, u64), String> {
-    let program =
-        Program { path: path.to_owned(), arguments: vec![accesses.to_string().into()], input: None, client: None };
+    let program = Program {
+        path: path.to_owned(),
+        arguments: vec![accesses.to_string().into()],
+        input: None,
+        client: None,
+        libraries: None,
+    };
     let (done, peak) = (AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|scope| {
         // Reading the memory use of large processes takes time that must not be counted.

@@ -95,7 +95,7 @@ fn record(real: &Real) -> Result<Recorded, String> {
     let modules = racehunter_ir::read_numbered_program(&path).map_err(|error| failed(&error))?;
     let arguments = arguments(real).into_iter().map(Into::into).collect();
     let limits = Limits { time: Duration::from_secs(120), ..Limits::default() };
-    let program = Program { path, arguments, input: None, client: None };
+    let program = Program { path, arguments, input: None, client: None, libraries: None };
     let mut processes = Processes::start(program, limits, 1).map_err(|error| failed(&error))?;
     let began = Instant::now();
     let plan = Plan { observe: Observe::Code, max_events: 50_000_000, ..Plan::default() };

@@ -112,7 +112,7 @@ fn explore(real: &Real, runs: u64) -> Result<Ran, String> {
         return Err(format!("{} fails without RaceHunter: {}{}", real.name, plain.stdout, plain.stderr));
     }
     let arguments = real.arguments.iter().map(Into::into).collect();
-    let program = Program { path: real.build(Build::Ours), arguments, input: None, client: None };
+    let program = Program { path: real.build(Build::Ours), arguments, input: None, client: None, libraries: None };
     let limits = Limits { time: Duration::from_secs(60), ..Limits::default() };
     let processes = Processes::start(program, limits, 2).map_err(|error| error.to_string())?;
     let mut executor = Comparing { processes, expected: plain.stdout, ran: Ran::default() };

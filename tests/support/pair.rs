@@ -57,7 +57,7 @@ impl Pair {
     /// Starts a program that is already built.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
-        let program = Program { path, arguments: Vec::new(), input: None, client: None };
+        let program = Program { path, arguments: Vec::new(), input: None, client: None, libraries: None };
         let start = |backend| {
             let mut processes =
                 Processes::start(program.clone(), Limits::default(), 1).expect("the program can be run");

@@ -40,6 +40,7 @@ const ACCESS: [Access; 3] = [
             ("cli", "passes it to the hunter"),
             ("cargo", "is a command"),
             ("launch", "limits the time of processes"),
+            ("fleet", "limits the time of requests, renews leases, and says when a status was written"),
             ("explain", "stops minimising when a hunt with --time has no time left"),
             ("runtime", "is part of programs that ask for the time"),
         ],

@@ -34,6 +34,7 @@ pub const TEST: &[Need] = &[
     need_of("autoconf", "autoconf"),
     need_of("automake", "automake"),
     need_of("gdb", "gdb"),
+    need_of("nats-server", "nats-server"),
 ];
 /// To hunt Rust crates: the LLVM of the toolchain.
 pub const RUST: &[Need] = &[need_of("clang-22", "clang-22"), need_of("llvm-config-22", "llvm-22-dev")];

@@ -50,8 +50,13 @@ struct Search {
 }
 
 fn search(program: &Path, technique: Technique, options: &Options, runs: u64, paths: u64) -> Result<Search> {
-    let program =
-        Program { path: program.to_owned(), arguments: vec![paths.to_string().into()], input: None, client: None };
+    let program = Program {
+        path: program.to_owned(),
+        arguments: vec![paths.to_string().into()],
+        input: None,
+        client: None,
+        libraries: None,
+    };
     let found: Cell<Option<u64>> = Cell::new(None);
     let mut note = OnBug(|bug: &Found, _: &mut dyn Executor| {
         if matches!(bug.bug, Bug::Assertion(..)) {

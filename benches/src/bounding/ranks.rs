@@ -113,7 +113,7 @@ pub fn show(programs: &Programs, effort: Effort) -> Result<()> {
 }
 
 fn search(path: &Path, technique: Technique, options: &Options, runs: u64, first_only: bool) -> Result<Search> {
-    let program = Program { path: path.to_owned(), arguments: Vec::new(), input: None, client: None };
+    let program = Program { path: path.to_owned(), arguments: Vec::new(), input: None, client: None, libraries: None };
     let failed: Cell<Option<(u64, u64, Rank)>> = Cell::new(None);
     let mut note = OnBug(|found: &Found, executor: &mut dyn Executor| {
         if matches!(found.bug, Bug::Assertion(..) | Bug::Crash(..)) && failed.get().is_none() {

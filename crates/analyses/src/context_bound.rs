@@ -13,6 +13,7 @@
 //! past and of the thread that continues decides which part runs it and everything that begins with it.
 
 mod dynamic;
+mod lending;
 mod words;
 
 pub use words::UnknownWord;
@@ -23,8 +24,8 @@ use crate::visited::Visited;
 use crate::wakeups::Wakeups;
 use dynamic::Tried;
 use racehunter_explore::{
-    Analysis, Decision, Decisions, Execution, Going, Loader, Outcome, Part, Plan, Saver, Step, Switch, TURN, Tail,
-    Unusable, decisions,
+    Analysis, Decision, Decisions, Execution, Going, Loader, Outcome, Part, Plan, Saver, Share, Step, Switch, TURN,
+    Tail, Unusable, decisions,
 };
 use racehunter_log::{EventNumber, ThreadId};
 
@@ -420,6 +421,11 @@ impl Analysis for ContextBound {
         !self.trie.last(target).own
     }
 
+    /// What is postponed comes at the end, and only after that there is a guarantee.
+    fn may_claim(&self) -> bool {
+        true
+    }
+
     fn guarantee(&self) -> Option<String> {
         let is_postponed = |&target: &PrefixId| self.trie.last(target).cost <= self.bound;
         if self.seen.dropped || self.postponed.iter().any(is_postponed) {
@@ -447,6 +453,19 @@ impl Analysis for ContextBound {
 
     fn covers_everything(&self) -> bool {
         !self.is_cut_off() && self.postponed.is_empty()
+    }
+
+    /// What [`Reduction::Dynamic`] tries at a moment depends on what was tried there before, in any part.
+    fn lends(&self) -> bool {
+        self.reduction != Some(Reduction::Dynamic)
+    }
+
+    fn lend(&mut self, waiting: &mut Vec<PrefixId>, share: Share) -> Option<(Self, Vec<PrefixId>)> {
+        Some(self.lend_targets(&share.take(waiting)))
+    }
+
+    fn take_back(&mut self, part: Self, waiting: Vec<PrefixId>) -> Vec<PrefixId> {
+        self.take_back_targets(&part, &waiting)
     }
 
     const SAVES: bool = true;

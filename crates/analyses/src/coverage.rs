@@ -8,7 +8,7 @@
 //! point and then diverge from it at random.
 
 use racehunter_explore::{
-    Analysis, Execution, Loader, Outcome, Part, Plan, Saver, Style, Switch, Tail, Unusable, path_priority,
+    Analysis, Execution, Loader, Outcome, Part, Plan, Saver, Share, Style, Switch, Tail, Unusable, path_priority,
 };
 use racehunter_log::{Address, CodeAddress, Entry, Event, EventNumber, ThreadId};
 use std::collections::{HashMap, HashSet};
@@ -200,6 +200,31 @@ impl Analysis for Coverage {
     fn split(&mut self, part: Part) -> bool {
         self.seed = self.seed.wrapping_add(u64::from(part.number() - 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         true
+    }
+
+    fn lends(&self) -> bool {
+        true
+    }
+
+    /// Walks whose numbers are those of no other part, with all that was covered so far.
+    fn lend(&mut self, _: &mut Vec<Target>, share: Share) -> Option<(Self, Vec<Target>)> {
+        let (covered, kept) = (self.covered.clone(), self.kept.clone());
+        let mut part = Self { seed: self.seed, next: share.first_number(), patience: self.patience, covered, kept };
+        let targets = part.initial_targets();
+        Some((part, targets))
+    }
+
+    /// What a part has covered is nothing new in those that are lent from now on.
+    fn take_back(&mut self, part: Self, _: Vec<Target>) -> Vec<Target> {
+        self.patience = self.patience.min(part.patience);
+        let known = self.covered.len();
+        part.covered.into_iter().for_each(|what| self.cover(what));
+        if self.covered.len() > known {
+            self.kept.extend(part.kept);
+            let too_many = self.kept.len().saturating_sub(MOST);
+            self.kept.drain(..too_many);
+        }
+        Vec::new()
     }
 
     const SAVES: bool = true;

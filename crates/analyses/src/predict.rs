@@ -10,7 +10,7 @@
 
 use crate::witness::{codes, witness};
 use racehunter_explore::{
-    Analysis, Bug, Execution, Loader, Outcome, Part, Plan, Saver, StableHasher, Style, Tail, Unusable,
+    Analysis, Bug, Execution, Loader, Outcome, Part, Plan, Saver, Share, StableHasher, Style, Tail, Unusable,
 };
 use racehunter_predict::{Effort, Index, Kind, Options, Policy, predict};
 use racehunter_trace::recording::Recording;
@@ -143,6 +143,26 @@ impl Analysis for Predict {
 
     fn is_common(&self, target: &Target) -> bool {
         *target == Target::Look(0)
+    }
+
+    fn lends(&self) -> bool {
+        true
+    }
+
+    /// A share of the predictions to carry out, and walks of its own to predict from.
+    fn lend(&mut self, waiting: &mut Vec<Target>, share: Share) -> Option<(Self, Vec<Target>)> {
+        let mut targets = share.take(waiting);
+        targets.retain(|target| matches!(target, Target::Show(_)));
+        if self.active {
+            targets.push(Target::Look(share.first_number()));
+        }
+        Some((Self { known: self.known.clone(), ..*self }, targets))
+    }
+
+    fn take_back(&mut self, part: Self, mut waiting: Vec<Target>) -> Vec<Target> {
+        self.known.extend(part.known);
+        waiting.retain(|target| matches!(target, Target::Show(_)));
+        waiting
     }
 
     const SAVES: bool = true;

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_ACCESSES: u64 = 1000;
 
 /// The maxima over all executions so far.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 pub(crate) struct Profile {
     threads: u64,
     choices: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Profile {
     parents: BTreeMap<ThreadPath, ThreadPath>,
 }
 
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq)]
 struct Accesses {
     most: u64,
     /// The thread that accesses it, and whether others do too in the same execution.
@@ -233,6 +233,30 @@ impl Profile {
         let before = known.sites.len();
         known.sites.extend(now.sites);
         known.sites.len() > before
+    }
+
+    /// Takes in what is known elsewhere. True when one of the numbers grew.
+    pub fn learn_from(&mut self, other: &Self) -> bool {
+        let before = self.clone();
+        self.threads = self.threads.max(other.threads);
+        self.choices = self.choices.max(other.choices);
+        self.random_wakeups |= other.random_wakeups;
+        for (&variable, Accesses { most, thread, shared, of_threads, sites }) in &other.accesses {
+            let known = self.accesses.entry(variable).or_default();
+            if !known.shared {
+                known.thread = *thread;
+            }
+            known.shared |= shared;
+            known.most = known.most.max(*most);
+            for (&path, &accesses) in of_threads {
+                let most = known.of_threads.entry(path).or_default();
+                *most = (*most).max(accesses);
+            }
+            known.sites.extend(sites);
+        }
+        self.parents.extend(&other.parents);
+        self.find_shared();
+        *self != before
     }
 
     fn find_shared(&mut self) {

@@ -12,7 +12,7 @@ mod saved;
 
 use racehunter_explore::{
     Analysis, Execution, GatedPlace, Loader, MOST_CONSTRAINTS, MOST_RIVALS, Outcome, Part, Plan, ReadConstraint, Saver,
-    Style, Tail, Unusable, Variables, path_priority,
+    Share, Style, Tail, Unusable, Variables, path_priority,
 };
 use racehunter_log::AccessMode;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -485,6 +485,20 @@ impl Analysis for ReadsFrom {
     fn split(&mut self, part: Part) -> bool {
         self.part = part;
         true
+    }
+
+    fn lends(&self) -> bool {
+        true
+    }
+
+    /// A search of its own, with other random choices than all others. It learns from the executions of its part.
+    fn lend(&mut self, _: &mut Vec<Target>, share: Share) -> Option<(Self, Vec<Target>)> {
+        let mut part = if self.alone { Self::new(self.seed) } else { Self::after_others(self.seed) };
+        let mut targets = part.initial_targets();
+        let first = share.first_number();
+        targets.iter_mut().for_each(|target| target.number += first);
+        part.next += first;
+        Some((part, targets))
     }
 
     const SAVES: bool = true;

@@ -4,7 +4,7 @@
 //! (DataCollider), and the Kernel Concurrency Sanitizer, which counts accesses to choose one, as this module does. It is the
 //! baseline for [`crate::Watchpoint`], which knows which accesses conflict and provokes each pair once.
 
-use racehunter_explore::{Analysis, Execution, Loader, Part, Plan, Sample, Saver, Unusable};
+use racehunter_explore::{Analysis, Execution, Loader, Part, Plan, Sample, Saver, Share, Unusable};
 
 /// The analysis: an endless supply of seeds.
 pub struct Sampling {
@@ -71,6 +71,22 @@ impl Analysis for Sampling {
     fn split(&mut self, part: Part) -> bool {
         self.part = part;
         true
+    }
+
+    fn lends(&self) -> bool {
+        !self.free
+    }
+
+    /// Samples whose numbers are those of no other part.
+    fn lend(&mut self, _: &mut Vec<u64>, share: Share) -> Option<(Self, Vec<u64>)> {
+        let mut part = Self { next: share.first_number(), ..*self };
+        let targets = part.targets(part.next + AHEAD);
+        Some((part, targets))
+    }
+
+    fn take_back(&mut self, part: Self, _: Vec<u64>) -> Vec<u64> {
+        self.accesses = self.accesses.max(part.accesses);
+        Vec::new()
     }
 
     const SAVES: bool = true;

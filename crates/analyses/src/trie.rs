@@ -243,6 +243,29 @@ impl Trie {
         path.filter(|node| node.to & EARLY != 0).map(|node| EventNumber(node.at.into())).collect()
     }
 
+    /// Copies prefixes of another trie into this one. The caller holds the copies. `None` when they are too many.
+    pub fn adopt(&mut self, other: &Self, prefixes: &[PrefixId]) -> Option<Vec<PrefixId>> {
+        // Beginnings that several of them share are copied once.
+        let mut copies: FxHashMap<PrefixId, PrefixId> = FxHashMap::default();
+        let copied = prefixes.iter().map(|&prefix| {
+            let mut copy = ROOT;
+            for (_, beginning) in other.path(prefix).into_iter().skip(1) {
+                copy = match copies.get(&beginning) {
+                    Some(&known) => known,
+                    None => {
+                        let child = self.child(copy, other.last(beginning))?;
+                        copies.insert(beginning, child);
+                        child
+                    }
+                };
+            }
+            self.hold(copy).then_some(copy)
+        });
+        let copied = copied.collect::<Option<Vec<_>>>();
+        copies.into_values().for_each(|copy| self.release(copy));
+        copied
+    }
+
     /// Writes all prefixes, but not which of them targets hold.
     pub fn save(&self, out: &mut Saver<'_>) {
         out.numbers(self.codes.iter().copied());

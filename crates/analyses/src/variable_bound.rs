@@ -14,6 +14,7 @@
 //! thread does not sleep: a slightly later preemption would count against another variable.
 
 mod keep;
+mod lending;
 mod place;
 
 use crate::Strategy;
@@ -25,7 +26,7 @@ use place::Usage;
 pub(crate) use place::{Place, iteration_of, iterations_in_words};
 use racehunter_explore::{
     Analysis, Decision, Decisions, Execution, Going, LastVariables, Loader, Objects, Outcome, Part, Plan, Rank, Saver,
-    Step, Tail, Unusable, Variable, decisions,
+    Share, Step, Tail, Unusable, Variable, decisions,
 };
 use std::collections::BTreeMap;
 
@@ -388,6 +389,11 @@ impl Analysis for VariableBound {
         !self.trie.last(target).own
     }
 
+    /// What is postponed comes at the end, and only after that there is a guarantee.
+    fn may_claim(&self) -> bool {
+        true
+    }
+
     fn guarantee(&self) -> Option<String> {
         let out_of_order = self.seen.last_stage && !self.later.is_empty();
         if self.seen.dropped || out_of_order || !self.postponed.is_empty() {
@@ -435,6 +441,18 @@ impl Analysis for VariableBound {
     fn covers_everything(&self) -> bool {
         let Seen { cut_off, late_iterations, dropped, .. } = self.seen;
         !cut_off && !dropped && !late_iterations && self.later.is_empty() && self.postponed.is_empty()
+    }
+
+    fn lends(&self) -> bool {
+        true
+    }
+
+    fn lend(&mut self, waiting: &mut Vec<PrefixId>, share: Share) -> Option<(Self, Vec<PrefixId>)> {
+        Some(self.lend_targets(&share.take(waiting)))
+    }
+
+    fn take_back(&mut self, part: Self, waiting: Vec<PrefixId>) -> Vec<PrefixId> {
+        self.take_back_targets(&part, &waiting)
     }
 
     const SAVES: bool = true;

@@ -14,7 +14,7 @@
 
 use crate::Aliases;
 use crate::profile::Profile;
-use racehunter_explore::{Analysis, Execution, Loader, Part, Plan, Saver, Style, Tail, Tracked, Unusable};
+use racehunter_explore::{Analysis, Execution, Loader, Part, Plan, Saver, Share, Style, Tail, Tracked, Unusable};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
@@ -287,6 +287,37 @@ impl Analysis for Walks {
     fn split(&mut self, part: Part) -> bool {
         self.part = part;
         true
+    }
+
+    fn lends(&self) -> bool {
+        true
+    }
+
+    /// Walks whose numbers are those of no other part, with all that is known about executions.
+    fn lend(&mut self, _: &mut Vec<Target>, share: Share) -> Option<(Self, Vec<Target>)> {
+        let mut part = Self::new(self.kind, self.seed);
+        (part.selective, part.aliases) = (self.selective, self.aliases.clone());
+        (part.profile, part.generation) = (self.profile.clone(), self.generation);
+        part.next = share.first_number();
+        let targets = part.targets(part.next + AHEAD);
+        Some((part, targets))
+    }
+
+    fn take_back(&mut self, part: Self, _: Vec<Target>) -> Vec<Target> {
+        self.whole += part.whole;
+        if self.profile.learn_from(&part.profile) {
+            // Walks that knew less may have had less of a chance, those of other parts too.
+            self.generation += 1;
+            self.made = 0;
+            self.drawn.clear();
+        }
+        if self.profile == part.profile {
+            self.made += part.made;
+            for (variables, (walks, accesses)) in part.drawn {
+                self.drawn.entry(variables).or_insert((0, accesses)).0 += walks;
+            }
+        }
+        Vec::new()
     }
 
     const SAVES: bool = true;

@@ -1,9 +1,11 @@
 //! The command line. Help texts come from the comments here.
 
 mod findings;
+mod fleet;
 mod values;
 
 pub use findings::{Bundle, List, Suppress};
+pub use fleet::{Entry, Status, Worker};
 pub use values::{Approximation, Color, Counted, Detector, MessageFormat, Statuses, Threads, Where};
 
 use crate::suites::Framework;
@@ -60,6 +62,10 @@ pub enum Command {
     Bundle(Bundle),
     /// Merge the parts of a divided hunt
     Merge(Merge),
+    /// Explore parts of hunts that others have started with --engine: runs their programs on this machine
+    Worker(Worker),
+    /// Show the hunts and workers of an engine
+    Status(Status),
     /// Run a program once and record what its threads do
     Record(crate::record::Arguments),
     /// Predict bugs of other schedules from one trace
@@ -253,6 +259,14 @@ pub struct Hunt {
     /// Do only part K of N of the work; `racehunter merge` joins the parts
     #[arg(help_heading = LONG_HUNTS, long, value_name = "K/N", default_value_t = Part::WHOLE, hide_default_value = true)]
     pub partition: Part,
+    /// Hunt with the workers of an engine, a NATS server with JetStream: nats://HOST:PORT, or tls://HOST:PORT
+    #[arg(help_heading = LONG_HUNTS, long, value_name = "URL", conflicts_with_all = ["partition", "free_running", "with", "shared_files"])]
+    pub engine: Option<String>,
+    #[command(flatten)]
+    pub entry: Entry,
+    /// Executions of a part that a worker gets, at most [default: as many as take about 4 seconds]
+    #[arg(hide_short_help = true, help_heading = LONG_HUNTS, long, value_name = "N", requires = "engine", value_parser = clap::value_parser!(u64).range(1..))]
+    pub part_runs: Option<u64>,
     /// Print the options that most hunts need
     #[arg(help_heading = RESULTS, long, short = 'h', action = ArgAction::HelpShort)]
     help: Option<bool>,

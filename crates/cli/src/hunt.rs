@@ -2,6 +2,7 @@
 
 use crate::arguments::{Detector, Hunt};
 use crate::exit::{Exit, advise, render};
+use crate::fleet;
 use crate::interrupts::Interrupts;
 use crate::output::{replay_options, reporter};
 use crate::watch::HuntWatch;
@@ -37,38 +38,13 @@ pub fn run(arguments: &Hunt, named: &Path, suppressions: &Suppressions) -> Resul
     watch.note(|| notes::program(&path));
     let interrupts = Interrupts::catch()?;
     let (input, client) = (arguments.input.clone(), arguments.with.as_deref().map(client).transpose()?);
-    let subject = Subject { path, arguments: arguments.arguments.clone(), input, client };
-    let mut limits = Limits { time: arguments.timeout(), memory_kib: arguments.memory << 10, ..Limits::default() };
-    if arguments.check_output {
-        limits.output = COMPARED;
-    }
-    let setup = Setup {
-        limits,
-        jobs,
-        backend: arguments.backend.into(),
-        shared: Shared { output: arguments.check_output, ..arguments.world.into() },
-        preparatory: arguments.preparatory,
-        interrupted: interrupts.flag(),
-        ..Setup::new(Clock::new(Instant::now))
-    };
-    let mut hunter = Hunter::open(subject, setup)?;
-    let settings = Settings {
-        name: named,
-        technique: arguments.analysis,
-        options: arguments.options(),
-        whole_objects: arguments.whole_objects,
-        provokes_pairs: arguments.provokes_pairs(),
-        budget,
-        time: arguments.time,
-        began,
-        out: &arguments.out,
-        settings: arguments.settings(),
-        words: words(),
-        surroundings: surroundings(),
-        resume: arguments.resume,
-        suppressions,
-    };
-    let result = hunter.hunt(&settings, &mut watch);
+    let subject = Subject { path, arguments: arguments.arguments.clone(), input, client, libraries: None };
+    // A server that does not answer should be known before the program runs.
+    let mut board = fleet::board(arguments)?;
+    let mut hunter = Hunter::open(subject, setup(arguments, jobs, &interrupts))?;
+    let settings = settings(arguments, named, began, suppressions);
+    let fleet = board.as_mut().map(|board| fleet::fleet(arguments, board));
+    let result = hunter.hunt_on(&settings, fleet, &mut watch);
     let (reporter, trouble) = watch.finish(&result, suppressions);
     if let Some(trouble) = trouble {
         return Err(trouble).context("cannot write the results");
@@ -82,6 +58,48 @@ pub fn run(arguments: &Hunt, named: &Path, suppressions: &Suppressions) -> Resul
             reporter.summary(&coverage, elapsed).context("cannot write the results")?;
             Ok(exit)
         }
+    }
+}
+
+/// Returns how the program is run.
+pub fn setup(arguments: &Hunt, jobs: usize, interrupts: &Interrupts) -> Setup {
+    let mut limits = Limits { time: arguments.timeout(), memory_kib: arguments.memory << 10, ..Limits::default() };
+    if arguments.check_output {
+        limits.output = COMPARED;
+    }
+    Setup {
+        limits,
+        jobs,
+        backend: arguments.backend.into(),
+        shared: Shared { output: arguments.check_output, ..arguments.world.into() },
+        preparatory: arguments.preparatory,
+        interrupted: interrupts.flag(),
+        ..Setup::new(Clock::new(Instant::now))
+    }
+}
+
+/// Returns the parameters of the hunt.
+pub fn settings<'a>(
+    arguments: &'a Hunt,
+    named: &'a Path,
+    began: Instant,
+    suppressions: &'a Suppressions,
+) -> Settings<'a> {
+    Settings {
+        name: named,
+        technique: arguments.analysis,
+        options: arguments.options(),
+        whole_objects: arguments.whole_objects,
+        provokes_pairs: arguments.provokes_pairs(),
+        budget: budget(arguments),
+        time: arguments.time,
+        began,
+        out: &arguments.out,
+        settings: arguments.settings(),
+        words: words(),
+        surroundings: surroundings(),
+        resume: arguments.resume,
+        suppressions,
     }
 }
 

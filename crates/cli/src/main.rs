@@ -10,6 +10,7 @@ mod bundle;
 mod config;
 mod doctor;
 mod exit;
+mod fleet;
 mod generate;
 mod hunt;
 mod interrupts;
@@ -72,6 +73,8 @@ fn run(words: Vec<OsString>) -> anyhow::Result<Exit> {
     match Arguments::parse_from(words).command {
         Command::Hunt(arguments) => hunt(arguments, &config),
         Command::Merge(arguments) => merge::run(&arguments, suppressions),
+        Command::Worker(arguments) => fleet::work(&arguments),
+        Command::Status(arguments) => fleet::status(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Report(arguments) => report::run(&arguments, suppressions),
         Command::Test(arguments) => test::run(&arguments),

@@ -85,7 +85,7 @@ impl How {
             log_in,
             ..Setup::new(Clock::new(Instant::now))
         };
-        Hunter::open(Subject { path, arguments: arguments.to_vec(), input, client: None }, setup)
+        Hunter::open(Subject { path, arguments: arguments.to_vec(), input, client: None, libraries: None }, setup)
     }
 
     /// Returns how to record the execution.

@@ -52,7 +52,7 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
         interrupted: interrupts.flag(),
         ..Setup::new(Clock::new(Instant::now))
     };
-    let mut hunter = Hunter::open(Subject { path: program, arguments: words, input, client }, setup)?;
+    let mut hunter = Hunter::open(Subject { path: program, arguments: words, input, client, libraries: None }, setup)?;
     let mut watch = Watch::new(arguments.voice);
     if arguments.gdb {
         let finding = hunter.replay_for_debugger(&stored, &mut watch)?;

@@ -219,6 +219,7 @@ fn words(warning: &Warning<'_>) -> String {
         Warning::FindingsNotKept(error) => notes::findings_not_kept(&error.chain()),
         Warning::FindingNotKept { id, error } => notes::finding_not_kept(id, &error.chain()),
         Warning::CampaignNotKept(error) => notes::campaign_not_kept(&error.chain()),
+        Warning::WorkerShutOut { worker, why } => notes::worker_shut_out(worker, why),
         Warning::FindingLost { id, error } => notes::finding_lost(id, &error.chain()),
     };
     format!("warning: {text}")

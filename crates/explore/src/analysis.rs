@@ -13,6 +13,33 @@ pub struct Rank {
     pub iterations: u32,
 }
 
+/// How much of the waiting work another campaign gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The number of the part. No two parts of a campaign have the same.
+    pub number: u64,
+    /// The number of parts that the waiting targets are meant for, of which this is one.
+    pub of: usize,
+    /// Targets, at most.
+    pub most: usize,
+}
+
+impl Share {
+    /// The number of the first of endlessly many executions that a part makes up. They are those of no other part, and not
+    /// of the campaign that lends it.
+    #[must_use]
+    pub fn first_number(self) -> u64 {
+        self.number.wrapping_add(1) << 32
+    }
+
+    /// Takes its share out of the waiting targets: every n-th one, because neighbours are alike in size.
+    pub fn take<T>(self, waiting: &mut Vec<T>) -> Vec<T> {
+        let every = self.of.max(waiting.len().div_ceil(self.most.max(1))).max(1);
+        let mut numbers = 0..;
+        waiting.extract_if(.., |_| numbers.next().is_some_and(|number: usize| number.is_multiple_of(every))).collect()
+    }
+}
+
 /// An exploration technique, in the form of the RaceHunter framework (2025): it has targets, makes a plan for each target,
 /// and derives new targets from executions. The [`crate::Campaign`] does the rest.
 ///
@@ -79,6 +106,12 @@ pub trait Analysis {
         None
     }
 
+    /// Whether it may ever guarantee something. One that does not now, because targets are left that it will come to, starts
+    /// again like the others when there are more points.
+    fn may_claim(&self) -> bool {
+        self.guarantee().is_some()
+    }
+
     /// Returns whether its guarantee covers the bugs of the program and so proves that there are no others. A guarantee
     /// about what was tried proves nothing.
     fn proves(&self) -> bool {
@@ -126,6 +159,30 @@ pub trait Analysis {
     /// Returns whether every part runs this target. Only called if [`Analysis::split`] returned true.
     fn is_common(&self, _target: &Self::Target) -> bool {
         false
+    }
+
+    /// Whether other campaigns can do its work: whether [`Analysis::lend`] and [`Analysis::take_back`] are there.
+    fn lends(&self) -> bool {
+        false
+    }
+
+    /// Moves a share of the waiting targets into an analysis of its own, which another campaign explores. Returns that
+    /// analysis and its targets. An analysis that makes its targets up, such as a random walk, returns one that makes
+    /// other choices than all others.
+    fn lend(&mut self, _waiting: &mut Vec<Self::Target>, _share: Share) -> Option<(Self, Vec<Self::Target>)>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
+    /// Takes back an analysis that [`Analysis::lend`] has returned, after another campaign has explored some of it, with
+    /// the targets that still wait there. Returns these targets as its own.
+    fn take_back(&mut self, _part: Self, _waiting: Vec<Self::Target>) -> Vec<Self::Target>
+    where
+        Self: Sized,
+    {
+        Vec::new()
     }
 
     /// Whether [`Analysis::save`] and [`Analysis::load`] are implemented. Otherwise the analysis starts again when its

@@ -8,10 +8,12 @@ mod bugs;
 mod coverage;
 mod fold;
 mod keep;
+mod lending;
 mod results;
 mod sharing;
 
 pub use budget::Budget;
+pub use lending::Returned;
 pub use results::{Claim, Counts, Escaped, Found, OnBug, Progress, Stop, Summary, Watcher};
 
 use crate::patience::Patience;
@@ -19,6 +21,7 @@ use crate::portfolio::Taken;
 use crate::{
     Bug, Endings, Escape, Execution, Executor, ExecutorError, Flow, Observe, Plan, Points, Portfolio, reported_sites,
 };
+use lending::Lending;
 use racehunter_log::{CodeAddress, EventNumber};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
@@ -55,6 +58,7 @@ pub struct Campaign<'a> {
     /// What was not under control (kind, place, object), and in how many executions.
     escaped: BTreeMap<(Escape, CodeAddress, u64), u64>,
     patience: Patience,
+    lending: Lending,
 }
 
 /// The progress of an analysis of the portfolio.
@@ -106,6 +110,7 @@ impl<'a> Campaign<'a> {
             events: 0,
             escaped: BTreeMap::new(),
             patience: Patience::default(),
+            lending: Lending::default(),
         }
     }
 
@@ -148,14 +153,20 @@ impl<'a> Campaign<'a> {
         let escaped = self.escaped.iter();
         let escaped = escaped.map(|(&(what, code, object), &executions)| Escaped { what, code, object, executions });
         let escaped = escaped.collect();
-        let mut sites: Vec<u32> = self.sites.iter().copied().collect();
-        sites.sort_unstable();
+        let sites = self.sites();
         let mut places: Vec<u64> = self.places.iter().copied().collect();
         places.sort_unstable();
         let (claims, found, endings) = (self.claims(), self.found.clone(), self.endings.clone());
         let fruitless = self.members.iter().any(|member| member.executions > 0 && member.completed == 0);
         let (counts, unreported) = (self.counts, self.unreported);
         Summary { stop, found, coverage, counts, endings, fruitless, unreported, escaped, claims, sites, places }
+    }
+
+    /// The sites that are points because memory is shared there; sorted.
+    fn sites(&self) -> Vec<u32> {
+        let mut sites: Vec<u32> = self.sites.iter().copied().collect();
+        sites.sort_unstable();
+        sites
     }
 
     fn start(
@@ -294,7 +305,8 @@ impl<'a> Campaign<'a> {
     fn reason_to_stop(&mut self, left: u64, should_stop: &mut dyn FnMut() -> bool) -> Option<Stop> {
         let everything = (0..self.members.len())
             .any(|member| self.members[member].finished && self.portfolio.member(member).covers_everything());
-        if self.portfolio.waiting() == 0 || everything && self.is_clean() {
+        let is_idle = self.portfolio.waiting() == 0 && self.lending.is_over();
+        if is_idle || self.lending.has_restarted() || everything && self.is_clean() {
             Some(Stop::Exhausted)
         } else if left == 0 {
             Some(Stop::Runs)
@@ -308,6 +320,9 @@ impl<'a> Campaign<'a> {
     /// Moves every member whose waitlist is empty to its next stage.
     fn finish_stages(&mut self) {
         for index in 0..self.members.len() {
+            if self.lending.holds_up(index) {
+                continue;
+            }
             while !self.members[index].finished && self.portfolio.member(index).waiting() == 0 {
                 let complete = self.is_clean();
                 let queue = self.portfolio.member(index);

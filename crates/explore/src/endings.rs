@@ -68,6 +68,21 @@ impl Endings {
         }
     }
 
+    /// Those of another campaign as well.
+    pub(crate) fn add(&mut self, others: Self) {
+        self.completed += others.completed;
+        for (status, executions) in others.statuses {
+            *self.statuses.entry(status).or_default() += executions;
+        }
+        for (counts, others) in [(&mut self.limits, others.limits), (&mut self.lost, others.lost)] {
+            for (what, executions) in others {
+                if counts.len() < MOST || counts.contains_key(&what) {
+                    *counts.entry(what).or_default() += executions;
+                }
+            }
+        }
+    }
+
     /// Returns whether every completed execution ended with this status.
     #[must_use]
     pub fn always(&self, status: i32) -> bool {

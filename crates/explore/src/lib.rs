@@ -29,8 +29,10 @@ mod saved;
 mod stable;
 mod variables;
 
-pub use analysis::{Analysis, Rank};
-pub use campaign::{Budget, Campaign, Claim, Counts, Escaped, Found, OnBug, Progress, Stop, Summary, Watcher};
+pub use analysis::{Analysis, Rank, Share};
+pub use campaign::{
+    Budget, Campaign, Claim, Counts, Escaped, Found, OnBug, Progress, Returned, Stop, Summary, Watcher,
+};
 pub use conflicts::{Conflict, Conflicts, Descriptor, Pair, Portion, all_conflicts, conflicts, conflicts_of};
 pub use decisions::{Decision, Decisions, Going, Step, decisions};
 pub use endings::{Allowed, Endings};

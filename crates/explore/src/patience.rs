@@ -86,6 +86,17 @@ impl Patience {
         plan.max_events = plan.max_events.min(events.max(plan.tail_from.0.saturating_add(ENDLESS)));
     }
 
+    /// Learns what another campaign knows.
+    pub(crate) fn learn_from(&mut self, other: Self) {
+        self.longest = self.longest.max(other.longest);
+        self.shortest = [self.shortest, other.shortest].into_iter().filter(|&events| events > 0).min().unwrap_or(0);
+        self.most = self.most.max(other.most);
+        self.teeming |= other.teeming;
+        if other.state == State::Endless {
+            self.state = State::Endless;
+        }
+    }
+
     pub(crate) fn save(&self, out: &mut Saver<'_>) {
         out.number(self.longest);
         out.number(self.shortest);

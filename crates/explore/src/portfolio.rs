@@ -1,6 +1,7 @@
 //! Several analyses in one campaign.
 
-use crate::{Analysis, Execution, Loader, Part, Plan, Rank, Saver, Unusable};
+use crate::{Analysis, Execution, Loader, Part, Plan, Rank, Saver, Share as Lent, Unusable};
+use std::any::Any;
 use std::collections::VecDeque;
 
 /// Analyses that share the executions of a campaign, each with its own waitlist.
@@ -112,6 +113,35 @@ impl Portfolio {
         }
     }
 
+    /// Whether other campaigns can do the work of every member.
+    pub(crate) fn lends(&self) -> bool {
+        self.members.iter().all(|share| share.queue.lends())
+    }
+
+    /// Writes a portfolio that has a share of the targets, in the form of [`Portfolio::save`]. Returns for each member how
+    /// many targets it got.
+    pub(crate) fn lend(&mut self, share: Lent, out: &mut Saver<'_>) -> Vec<usize> {
+        out.number(self.first);
+        out.count(self.members.len());
+        let lend = |member: &mut Share| {
+            // Nothing is owed yet.
+            out.number(0_u8);
+            member.queue.lend(share, out)
+        };
+        self.members.iter_mut().map(lend).collect()
+    }
+
+    /// Takes back a portfolio that was lent.
+    pub(crate) fn take_back(&mut self, part: Self, has_restarted: bool) {
+        for (own, part) in self.members.iter_mut().zip(part.members) {
+            if has_restarted && own.queue.may_claim() {
+                own.queue = part.queue;
+            } else {
+                own.queue.take_back(part.queue.into_any());
+            }
+        }
+    }
+
     /// Loads a state. Returns for each member whether it continues rather than starting again.
     pub(crate) fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<bool>, Unusable> {
         let mut resumed = Vec::new();
@@ -191,6 +221,8 @@ pub(crate) trait Queue {
     fn next_stage(&mut self) -> bool;
     /// See [`Analysis::guarantee`].
     fn guarantee(&self) -> Option<String>;
+    /// See [`Analysis::may_claim`].
+    fn may_claim(&self) -> bool;
     /// See [`Analysis::proves`].
     fn proves(&self) -> bool;
     /// See [`Analysis::chance`].
@@ -213,6 +245,14 @@ pub(crate) trait Queue {
     fn load(&mut self, input: &mut Loader<'_>) -> Result<bool, Unusable>;
     /// Returns whether the work is divided.
     fn splits(&self) -> bool;
+    /// See [`Analysis::lends`].
+    fn lends(&self) -> bool;
+    /// Writes a queue that has a share of the targets, in the form of [`Queue::save`]. Returns how many these are.
+    fn lend(&mut self, share: Lent, out: &mut Saver<'_>) -> usize;
+    /// Takes back a queue that was lent.
+    fn take_back(&mut self, part: Box<dyn Any>);
+    /// As a value whose type can be asked for.
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
 
 /// A target to run.
@@ -236,7 +276,14 @@ struct Waitlist<A: Analysis> {
     splits: bool,
 }
 
-impl<A: Analysis> Queue for Waitlist<A> {
+impl<A: Analysis + 'static> Waitlist<A> {
+    /// Targets that are to be tried again wait like the others.
+    fn gather(&mut self) {
+        self.waiting.extend(self.retries.drain(..).map(|(_, target)| target));
+    }
+}
+
+impl<A: Analysis + 'static> Queue for Waitlist<A> {
     fn start(&mut self) {
         self.retries.clear();
         self.running.clear();
@@ -297,6 +344,10 @@ impl<A: Analysis> Queue for Waitlist<A> {
         self.analysis.guarantee()
     }
 
+    fn may_claim(&self) -> bool {
+        self.analysis.may_claim()
+    }
+
     fn proves(&self) -> bool {
         self.analysis.proves()
     }
@@ -339,6 +390,32 @@ impl<A: Analysis> Queue for Waitlist<A> {
 
     fn splits(&self) -> bool {
         self.splits
+    }
+
+    fn lends(&self) -> bool {
+        A::SAVES && self.analysis.lends()
+    }
+
+    fn lend(&mut self, share: Lent, out: &mut Saver<'_>) -> usize {
+        self.gather();
+        out.number(A::SAVES);
+        let Some((analysis, targets)) = self.analysis.lend(&mut self.waiting, share) else { return 0 };
+        // None of them was tried.
+        out.count(0);
+        analysis.save(&mut targets.iter(), out);
+        targets.len()
+    }
+
+    fn take_back(&mut self, part: Box<dyn Any>) {
+        let Ok(mut part) = part.downcast::<Self>() else { return };
+        part.gather();
+        let Self { analysis, waiting, .. } = *part;
+        let waiting = self.analysis.take_back(analysis, waiting);
+        self.waiting.extend(waiting);
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 
     fn load(&mut self, input: &mut Loader<'_>) -> Result<bool, Unusable> {

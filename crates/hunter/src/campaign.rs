@@ -43,14 +43,14 @@ pub struct Identity {
 impl Identity {
     /// Returns the campaign of a program with these options.
     pub(crate) fn new(subject: &Subject, options: Vec<String>) -> Self {
-        let Subject { path, arguments, input, client } = subject.clone();
+        let Subject { path, arguments, input, client, .. } = subject.clone();
         Self { program: path, arguments, input, client, options }
     }
 
     /// Returns the program to run.
     pub(crate) fn subject(&self) -> Subject {
         let Self { program, arguments, input, client, .. } = self.clone();
-        Subject { path: program, arguments, input, client }
+        Subject { path: program, arguments, input, client, libraries: None }
     }
 
     /// Returns a hash of the campaign and one of its parts.
@@ -394,8 +394,13 @@ mod tests {
     use super::*;
 
     fn keeper_of(out: &Path, options: &[&str]) -> Keeper {
-        let subject =
-            Subject { path: "/bin/program".into(), arguments: vec!["1".to_owned()], input: None, client: None };
+        let subject = Subject {
+            path: "/bin/program".into(),
+            arguments: vec!["1".to_owned()],
+            input: None,
+            client: None,
+            libraries: None,
+        };
         let identity = Identity::new(&subject, options.iter().map(|&option| option.to_owned()).collect());
         let path = directory(out).join(format!("program-{:016x}.rhc", identity.number(Part::WHOLE)));
         let now = Instant::now();

@@ -1,5 +1,6 @@
 //! Errors, and what to do about them.
 
+use crate::fleet::EngineError;
 use racehunter_analyses::Technique;
 use racehunter_compile::CompileError;
 use racehunter_explore::{ExecutorError, Unusable};
@@ -193,6 +194,15 @@ pub enum Error {
     /// Free-running executions in parts.
     #[error("executions that run freely cannot be divided")]
     FreeAndDivided,
+    /// A technique whose work other machines cannot do.
+    #[error("the work of `--analysis {}` with these options cannot be done on other machines", .0.name())]
+    NotForFleets(Technique),
+    /// The engine of a hunt on many machines.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A part that a worker got is not one.
+    #[error("the engine has delivered a part that is damaged, or of another program")]
+    PartDamaged,
     /// A free-running execution was lost.
     #[error("`{}`: {why}", program.display())]
     LostFreely {
@@ -292,6 +302,11 @@ impl Error {
             Self::Undividable(_) => "hunt without --partition, or divide another analysis, such as context-bound",
             Self::NeedsControl(_) => return Some(format!("with --free-running there are {}", free_names())),
             Self::FreeAndDivided => "hunt without --partition",
+            Self::NotForFleets(_) => {
+                "hunt without --engine, or with another analysis, such as context-bound or auto, and without \
+                 --reduction=dynamic"
+            }
+            Self::Engine(error) => return error.help(),
             Self::LostFreely { .. } => "hunt it without --free-running",
             Self::Suppression { help, .. } => help,
             Self::Debugger(_) => "install gdb: `apt-get install gdb`, or your system's package of that name",

@@ -2,6 +2,7 @@
 
 use crate::campaign::{Kept, Reported};
 use crate::causes::Causes;
+use crate::fleet::Notice;
 use crate::pace::Pace;
 use crate::session::add_libraries;
 use crate::world::World;
@@ -305,6 +306,12 @@ impl<'a> Findings<'a> {
     /// Warns that the state of the hunt cannot be stored.
     pub(crate) fn warn_about_campaign(&mut self, error: &Error) {
         self.observer.notice(Event::Warning(Warning::CampaignNotKept(error)));
+    }
+
+    /// Warns that a worker of the fleet was shut out.
+    pub(crate) fn warn_about_worker(&mut self, notice: &Notice<'_>) {
+        let Notice::ShutOut { worker, why } = *notice;
+        self.observer.notice(Event::Warning(Warning::WorkerShutOut { worker, why }));
     }
 
     fn show(&mut self, finding: &Finding) {

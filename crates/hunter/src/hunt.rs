@@ -3,12 +3,13 @@
 use crate::campaign::{Identity, Keeper};
 use crate::figures::{self, measure};
 use crate::findings::Findings;
+use crate::fleet::{End, Fleet, Leader, Notice};
 use crate::world::{Surroundings, World};
 use crate::{Error, Event, Hunter, Observer, Suppressions};
 use racehunter_analyses::{Aliases, Options, Technique};
 use racehunter_explore::{
-    Budget, Campaign, Execution, Executor, Found, Objects, Outcome as Ending, Part, Plan, Points, Progress, Stop,
-    Watcher,
+    Budget, Campaign, Execution, Executor, Found, Objects, Outcome as Ending, Part, Plan, Points, Portfolio, Progress,
+    Stop, Watcher,
 };
 use racehunter_finding::{Coverage, Figures};
 use racehunter_log::SiteId;
@@ -108,6 +109,20 @@ impl Hunter {
     /// If nothing can be executed, or a campaign cannot be resumed. The observer has seen all findings until
     /// then.
     pub fn hunt(&mut self, hunt: &Hunt<'_>, observer: &mut dyn Observer) -> Result<Outcome, Error> {
+        self.hunt_on(hunt, None, observer)
+    }
+
+    /// Hunts with the workers of a fleet, if there is one.
+    ///
+    /// # Errors
+    /// If nothing can be executed, a campaign cannot be resumed, or the engine of the fleet fails. The observer has seen
+    /// all findings until then.
+    pub fn hunt_on(
+        &mut self,
+        hunt: &Hunt<'_>,
+        mut fleet: Option<Fleet<'_>>,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, Error> {
         let suppressions = hunt.suppressions;
         let mut budget = hunt.budget;
         Hunt::check(hunt.technique, hunt.options.free_running, budget.part)?;
@@ -134,11 +149,12 @@ impl Hunter {
         first.iter().filter(|_| !hunt.options.free_running).for_each(|first| world.set_first(first));
         let clock = self.clock.clone();
         let mut keeper = Keeper::new(hunt, identity, &build, world.clone(), clock.clone());
-        let portfolio = hunt.technique.portfolio(&Options {
-            objects: hunt.whole_objects.then(|| self.objects()),
-            aliases: self.aliases(hunt),
-            ..hunt.options.clone()
-        });
+        let options = self.options(hunt);
+        let portfolio = || hunt.technique.portfolio(&options);
+        let announcement = match &fleet {
+            Some(fleet) => Some(self.announcement(hunt, fleet, first.as_ref())?),
+            None => None,
+        };
         let (processes, mut findings) = Findings::of(self, hunt, world, observer);
         findings.set_first(first.as_ref());
         let findings = RefCell::new(findings);
@@ -147,10 +163,13 @@ impl Hunter {
             findings.is_interrupted() || findings.is_over() || stop_on_first && findings.has_first()
         };
         let mut watcher = Collector(&findings);
-        let mut campaign = Campaign::new(portfolio, budget, &mut watcher);
+        let mut campaign = Campaign::new(portfolio(), budget, &mut watcher);
+        if fleet.is_some() && !campaign.lends() {
+            return Err(Error::NotForFleets(hunt.technique));
+        }
         // Other executions may find what an execution leaves behind, such as a file.
         first.iter().for_each(|first| campaign.has_seen(first));
-        if hunt.resume {
+        if hunt.resume && fleet.is_none() {
             let (kept, mut state) = keeper.open()?;
             campaign.resume(&mut state, processes).map_err(Error::Resume)?;
             findings.borrow_mut().recall(kept);
@@ -165,17 +184,29 @@ impl Hunter {
                 verified_us: figures::microseconds(keeper.elapsed()),
                 ..figures
             });
-            if let Some(error) = keeper.save(campaign, &summary, coverage.clone(), findings.reported()) {
+            // The targets that are lent are with the engine.
+            if campaign.lent() == 0
+                && let Some(error) = keeper.save(campaign, &summary, coverage.clone(), findings.reported())
+            {
                 findings.warn_about_campaign(&error);
             }
             (summary, coverage, keeper.due(), keeper.elapsed())
         };
-        let mut due = clock.now();
-        let stop = campaign.run_with(processes, &mut should_stop, &mut |campaign, executor| {
-            if clock.now() >= due {
-                (_, _, due, _) = keep(campaign, Stop::Asked, executor);
+        let stop = match fleet.as_mut().zip(announcement) {
+            None => {
+                let mut due = clock.now();
+                campaign.run_with(processes, &mut should_stop, &mut |campaign, executor| {
+                    if clock.now() >= due {
+                        (_, _, due, _) = keep(campaign, Stop::Asked, executor);
+                    }
+                })
             }
-        });
+            Some((fleet, announcement)) => {
+                let mut notice = |notice: Notice<'_>| findings.borrow_mut().warn_about_worker(&notice);
+                let leader = Leader { announcement, clock: &clock, resume: hunt.resume, budget, portfolio: &portfolio };
+                leader.run(&mut campaign, fleet, processes, &mut should_stop, &mut notice)?
+            }
+        };
         let waiting = findings.borrow_mut().take_waiting();
         for (number, found) in waiting.iter().enumerate() {
             let later = waiting.len() - 1 - number;
@@ -186,6 +217,10 @@ impl Hunter {
         }
         let (summary, coverage, _, elapsed) = keep(&campaign, stop, processes);
         drop(campaign);
+        if let Some(fleet) = fleet {
+            let is_over = !matches!(summary.stop, Stop::Asked | Stop::Failed(_));
+            fleet.board.close(if is_over { End::Finished } else { End::Paused })?;
+        }
         let counted = findings.into_inner().finish(&summary.endings)?;
         if let Stop::Failed(error) = summary.stop {
             return Err(error.into());
@@ -194,7 +229,7 @@ impl Hunter {
     }
 
     /// Checks whether there is anything to explore.
-    fn first_execution(&mut self, hunt: &Hunt<'_>) -> Result<Option<Execution>, Error> {
+    pub(crate) fn first_execution(&mut self, hunt: &Hunt<'_>) -> Result<Option<Execution>, Error> {
         let Budget { detect_races, infer_races, .. } = hunt.budget;
         let free = hunt.options.free_running;
         let first = self.run_one(Plan { max_events: LOOK, free, detect_races, infer_races, ..Plan::default() })?;
@@ -203,6 +238,20 @@ impl Hunter {
                 Err(Error::LostFreely { program: hunt.name.to_path_buf(), why: why.clone() })
             }
             _ => Ok(first),
+        }
+    }
+
+    /// Returns the analyses of a hunt.
+    pub(crate) fn portfolio(&self, hunt: &Hunt<'_>) -> Portfolio {
+        hunt.technique.portfolio(&self.options(hunt))
+    }
+
+    /// Returns the options of the analyses, with what the program says about itself.
+    fn options(&self, hunt: &Hunt<'_>) -> Options {
+        Options {
+            objects: hunt.whole_objects.then(|| self.objects()),
+            aliases: self.aliases(hunt),
+            ..hunt.options.clone()
         }
     }
 

@@ -22,6 +22,7 @@ mod error;
 mod figures;
 pub mod files;
 mod findings;
+pub mod fleet;
 mod hunt;
 pub mod locate;
 pub mod merge;

@@ -120,6 +120,13 @@ pub enum Warning<'a> {
     },
     /// The state of the hunt cannot be stored. Reported once.
     CampaignNotKept(&'a Error),
+    /// A worker of a hunt on many machines has returned something that is no result. Nothing that it did counts.
+    WorkerShutOut {
+        /// The worker.
+        worker: &'a str,
+        /// The reason.
+        why: &'a str,
+    },
     /// A finding of the campaign can no longer be read. It still counts.
     FindingLost {
         /// Its id.

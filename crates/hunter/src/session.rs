@@ -22,12 +22,14 @@ pub struct Subject {
     pub input: Option<PathBuf>,
     /// A shell command that is started when the program listens.
     pub client: Option<String>,
+    /// Directories in which its libraries are looked for first, with colons between them, if they are others than usual.
+    pub libraries: Option<OsString>,
 }
 
 impl Subject {
     /// Returns a finding with what is needed to replay it.
     pub(crate) fn stored(&self, identity: String, checks_output: bool, finding: Finding) -> Stored {
-        let Self { path, arguments, input, client } = self.clone();
+        let Self { path, arguments, input, client, .. } = self.clone();
         let sources = sources::digests(&finding);
         Stored {
             version: store::VERSION,
@@ -114,8 +116,8 @@ impl Hunter {
     pub(crate) fn start(subject: Subject, mut symbols: Symbols, setup: Setup) -> Result<Self, Error> {
         let Setup { limits, jobs, backend, shared, preparatory, log_in, interrupted, clock } = setup;
         let arguments = subject.arguments.iter().map(OsString::from).collect();
-        let Subject { path, input, client, .. } = subject.clone();
-        let program = Program { path, arguments, input, client };
+        let Subject { path, input, client, libraries, .. } = subject.clone();
+        let program = Program { path, arguments, input, client, libraries };
         let mut processes = Processes::start_with_log_in(log_in, program, limits, jobs)?;
         let stop = StopSign::new(Arc::clone(&interrupted));
         processes.stop_when(stop.clone());

@@ -29,6 +29,8 @@ pub struct Program {
     pub input: Option<PathBuf>,
     /// A shell command that is started when the program listens.
     pub client: Option<String>,
+    /// Directories in which its libraries are looked for first, with colons between them, if they are others than usual.
+    pub libraries: Option<OsString>,
 }
 
 /// The limits of one execution.
@@ -176,6 +178,7 @@ impl Worker {
             .envs(NO_BACKTRACES)
             .env_remove(CLIENT_VARIABLE)
             .envs(client_variable(program.client.as_deref()))
+            .envs(program.libraries.as_ref().map(|path| ("LD_LIBRARY_PATH", path)))
             .stdin(input)
             .stdout(output.file().map_err(failed)?)
             .stderr(output.file().map_err(failed)?);

@@ -10,6 +10,7 @@
 
 pub mod causes;
 mod color;
+pub mod fleet;
 mod github;
 pub mod html;
 mod human;

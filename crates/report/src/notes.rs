@@ -260,6 +260,12 @@ pub fn campaign_not_kept(why: &str) -> String {
     format!("the campaign cannot be kept, so it cannot be resumed: {why}")
 }
 
+/// A worker has returned something that is no result.
+#[must_use]
+pub fn worker_shut_out(worker: &str, why: &str) -> String {
+    format!("worker `{}` is shut out, and what it did is done again: {}", clean(worker), clean(why))
+}
+
 /// A finding of a resumed campaign cannot be read again.
 #[must_use]
 pub fn finding_lost(id: &str, why: &str) -> String {

@@ -8,6 +8,7 @@ mod coverage;
 mod divided;
 mod exactness;
 mod findings;
+mod lent;
 mod predict;
 mod reads_from;
 mod reduction;

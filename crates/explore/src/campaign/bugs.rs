@@ -5,7 +5,7 @@ use crate::{Bug, Descriptor, Execution, Executor, Outcome, Plan, decisions};
 use racehunter_log::{CodeAddress, Entry};
 
 /// Maximum number of exit statuses reported as separate bugs. A program may count its failures in its status.
-const MOST_STATUSES: usize = 4;
+pub(super) const MOST_STATUSES: usize = 4;
 
 impl Campaign<'_> {
     pub(super) fn note_bugs(&mut self, plan: &Plan, execution: &Execution) {

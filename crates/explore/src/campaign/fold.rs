@@ -72,6 +72,7 @@ impl Campaign<'_> {
         self.portfolio.charge(running.member, execution.events);
         if self.portfolio.member(running.member).tell(running.tries, fate) {
             self.members[running.member] = Member::default();
+            self.lending.restart();
         }
         for other in (0..self.members.len()).filter(|&other| other != running.member) {
             self.portfolio.member(other).overhear(execution);

@@ -2,7 +2,7 @@
 
 use super::{Campaign, Claim, Counts, Found, Member};
 use crate::patience::Patience;
-use crate::{Endings, Escape, Executor, Loader, Plan, Saver, Unusable};
+use crate::{Endings, Escape, Executor, Loader, Plan, Saver, Share, Unusable};
 use racehunter_log::CodeAddress;
 use std::io::{self, Read, Write};
 
@@ -65,6 +65,13 @@ impl Campaign<'_> {
     ///
     /// If the state is invalid, or not of this campaign. The campaign is then unusable.
     pub fn resume(&mut self, input: &mut dyn Read, executor: &mut dyn Executor) -> Result<(), Unusable> {
+        self.load(input)?;
+        executor.add_points(&self.sites());
+        Ok(())
+    }
+
+    /// The same without an executor: what is points of the campaign is not points of any executor yet.
+    pub(super) fn load(&mut self, input: &mut dyn Read) -> Result<(), Unusable> {
         let mut input = Loader::new(input);
         if input.number()? != VERSION {
             return Err(Unusable::Other);
@@ -121,10 +128,33 @@ impl Campaign<'_> {
                 *member = Member::default();
             }
         }
-        let mut sites: Vec<u32> = self.sites.iter().copied().collect();
-        sites.sort_unstable();
-        executor.add_points(&sites);
         Ok(())
+    }
+
+    /// Writes a campaign that explores a share of the waiting targets, in the form of [`Campaign::save`]: nothing has
+    /// happened in it yet. Returns for each member how many targets it got.
+    pub(super) fn save_share(&mut self, share: Share, out: &mut dyn Write) -> io::Result<Vec<usize>> {
+        let mut out = Saver::new(out);
+        out.number(VERSION);
+        out.number(true);
+        out.numbers(numbers(&Counts::default()).into_iter());
+        // No bugs.
+        out.count(0);
+        out.numbers(self.sites().into_iter());
+        // No places, and neither threads nor events.
+        out.count(0);
+        out.numbers([0_u64, 0].into_iter());
+        // No escapes.
+        out.count(0);
+        self.patience.save(&mut out);
+        save_endings(&Endings::default(), &mut out);
+        for _ in &self.members {
+            // Neither executions nor claims.
+            (0..4).for_each(|_| out.number(0_u8));
+        }
+        let targets = self.portfolio.lend(share, &mut out);
+        out.finish()?;
+        Ok(targets)
     }
 }
 

@@ -39,9 +39,10 @@ impl Campaign<'_> {
         self.counts.stable_for = 0;
         for (index, member) in self.members.iter_mut().enumerate() {
             let queue = self.portfolio.member(index);
-            if queue.guarantee().is_some() {
+            if queue.may_claim() {
                 queue.start();
                 *member = Member::default();
+                self.lending.restart();
             }
         }
         self.watcher.progress(Progress::Points { added });

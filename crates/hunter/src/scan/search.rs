@@ -173,7 +173,13 @@ struct Outcome {
 impl Round<'_> {
     /// Executes the program. The symbols, which take long to load, are reused in later rounds.
     fn run(&self, symbols: &mut Option<Symbols>) -> Result<Outcome, Error> {
-        let subject = Subject { path: self.path.to_owned(), arguments: self.words.clone(), input: None, client: None };
+        let subject = Subject {
+            path: self.path.to_owned(),
+            arguments: self.words.clone(),
+            input: None,
+            client: None,
+            libraries: None,
+        };
         let clock = &self.scan.clock;
         let share = clock.until(self.until);
         let time = (share / 4).clamp(Duration::from_millis(300), Duration::from_secs(5));

@@ -1,0 +1,191 @@
+//! The coordinator's side.
+
+use crate::engine::{Engine, Trouble, parts, results, stream, workers};
+use async_nats::jetstream::Message;
+use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, PullConsumer, pull};
+use async_nats::jetstream::stream::RetentionPolicy;
+use futures_util::StreamExt as _;
+use racehunter_hunter::fleet::{Announcement, Board, Delivered, End, EngineError, FileRef, Opened, Status};
+use std::collections::VecDeque;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The hunt of a coordinator, at the engine.
+pub struct NatsBoard {
+    engine: Engine,
+    /// Its name; empty before it is open.
+    hunt: String,
+    /// The consumer of its results.
+    consumer: Option<PullConsumer>,
+    /// The result that is read next, as the stream numbers them.
+    next: u64,
+    /// Results that have arrived.
+    arrived: VecDeque<(u64, Delivered)>,
+    status: Status,
+}
+
+/// Results that are read at once.
+const BATCH: usize = 64;
+
+impl NatsBoard {
+    /// The side of a coordinator.
+    #[must_use]
+    pub fn new(engine: Engine) -> Self {
+        let status = Status::default();
+        Self { engine, hunt: String::new(), consumer: None, next: 1, arrived: VecDeque::new(), status }
+    }
+
+    /// The hunt to continue: the latest one of those with this identity.
+    fn unfinished(&self, identity: &str) -> Result<Option<Announcement>, EngineError> {
+        let mut hunts = self.engine.index()?;
+        hunts.retain(|hunt| hunt.split('-').next() == Some(identity));
+        hunts.sort();
+        let Some(hunt) = hunts.pop() else { return Ok(None) };
+        let bytes = self.engine.get(&format!("hunt.{hunt}"))?;
+        Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+    }
+
+    fn create_streams(&self) -> Result<(), EngineError> {
+        let (hunt, jetstream) = (&self.hunt, &self.engine.jetstream);
+        let queue = stream(parts(hunt), format!("racehunter.{hunt}.part"), RetentionPolicy::WorkQueue);
+        let log = stream(results(hunt), format!("racehunter.{hunt}.result.*"), RetentionPolicy::Limits);
+        let lease = self.engine.access.lease;
+        self.engine.persist(|| async {
+            let queue = jetstream.get_or_create_stream(queue.clone()).await?;
+            queue.get_or_create_consumer("workers", workers(lease)).await?;
+            jetstream.get_or_create_stream(log.clone()).await?;
+            Ok(())
+        })
+    }
+
+    fn fill(&mut self, patience: Duration) -> Result<(), Trouble> {
+        let Self { engine, hunt, consumer, next, .. } = self;
+        let arrived = engine.runtime.block_on(async {
+            if consumer.is_none() {
+                let stream = engine.jetstream.get_stream(results(hunt)).await?;
+                let config = pull::Config {
+                    deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: *next },
+                    ack_policy: AckPolicy::None,
+                    inactive_threshold: Duration::from_secs(60),
+                    ..pull::Config::default()
+                };
+                *consumer = Some(stream.create_consumer(config).await?);
+            }
+            let Some(consumer) = consumer else { return Ok(Vec::new()) };
+            // All that are there; if there are none, the next one.
+            let mut messages = consumer.fetch().max_messages(BATCH).messages().await?;
+            let mut arrived = Vec::new();
+            while let Some(message) = messages.next().await {
+                arrived.push(received(&message?)?);
+            }
+            if arrived.is_empty() {
+                let mut messages = consumer.batch().max_messages(1).expires(patience).messages().await?;
+                while let Some(message) = messages.next().await {
+                    arrived.push(received(&message?)?);
+                }
+            }
+            Ok::<_, Trouble>(arrived)
+        })?;
+        for (number, worker, payload) in arrived {
+            if number < self.next {
+                continue;
+            }
+            self.next = number + 1;
+            // A message without content is one that the coordinator cannot read.
+            let bytes = self.engine.unwrap(&payload)?.unwrap_or_default();
+            self.arrived.push_back((number, Delivered { bytes, worker }));
+        }
+        Ok(())
+    }
+}
+
+/// The number of a message in its stream, the worker that its subject names, and its payload.
+fn received(message: &Message) -> Result<(u64, String, Vec<u8>), Trouble> {
+    let worker = message.subject.rsplit('.').next().unwrap_or_default().to_owned();
+    Ok((message.info()?.stream_sequence, worker, message.payload.to_vec()))
+}
+
+impl Board for NatsBoard {
+    fn open(
+        &mut self,
+        announcement: &Announcement,
+        read: &mut dyn FnMut(&FileRef) -> std::io::Result<Vec<u8>>,
+        resume: bool,
+    ) -> Result<Opened, EngineError> {
+        if resume {
+            let known = self.unfinished(&announcement.identity)?.ok_or(EngineError::NoSuchHunt)?;
+            self.hunt = known.hunt;
+            self.create_streams()?;
+            let name = results(&self.hunt);
+            let jetstream = &self.engine.jetstream;
+            let count = self
+                .engine
+                .persist(|| async { Ok(jetstream.get_stream(&name).await?.cached_info().state.messages) })?;
+            return Ok(Opened { part_runs: known.part_runs, results: count });
+        }
+        for file in &announcement.files {
+            let bytes = read(file).map_err(|error| EngineError::Other(format!("`{}`: {error}", file.name)))?;
+            self.engine.keep(&file.digest, &bytes)?;
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        // Names sort by time.
+        self.hunt = format!("{}-{:012x}", announcement.identity, now.as_millis());
+        self.create_streams()?;
+        let announcement = Announcement { hunt: self.hunt.clone(), ..announcement.clone() };
+        let bytes = serde_json::to_vec(&announcement).map_err(|error| EngineError::Other(error.to_string()))?;
+        self.engine.put(&format!("hunt.{}", self.hunt), &bytes)?;
+        let hunt = self.hunt.clone();
+        self.engine.change_index(|hunts| {
+            if !hunts.contains(&hunt) {
+                hunts.push(hunt.clone());
+            }
+        })?;
+        Ok(Opened { part_runs: announcement.part_runs, results: 0 })
+    }
+
+    fn offer(&mut self, _number: u64, part: &[u8]) -> Result<(), EngineError> {
+        let message = self.engine.wrap(part)?;
+        let subject = format!("racehunter.{}.part", self.hunt);
+        self.engine.persist(|| async {
+            self.engine.jetstream.publish(subject.clone(), message.clone().into()).await?.await?;
+            Ok(())
+        })
+    }
+
+    fn withdraw(&mut self) -> Result<(), EngineError> {
+        let name = parts(&self.hunt);
+        self.engine.persist(|| async {
+            self.engine.jetstream.get_stream(&name).await?.purge().await?;
+            Ok(())
+        })
+    }
+
+    fn next(&mut self, patience: Duration) -> Result<Option<Delivered>, EngineError> {
+        if self.arrived.is_empty() && self.fill(patience).is_err() {
+            // The server may be away. It is asked again until it answers; then from where we were.
+            self.consumer = None;
+            let name = results(&self.hunt);
+            self.engine.persist(|| async { Ok(self.engine.jetstream.get_stream(&name).await.map(drop)?) })?;
+        }
+        Ok(self.arrived.pop_front().map(|(_, delivered)| delivered))
+    }
+
+    fn publish(&mut self, status: &Status) -> Result<(), EngineError> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.status = Status { at: now.as_secs(), ..status.clone() };
+        let bytes = serde_json::to_vec(&self.status).map_err(|error| EngineError::Other(error.to_string()))?;
+        self.engine.put(&format!("status.{}", self.hunt), &bytes)
+    }
+
+    fn close(&mut self, end: End) -> Result<(), EngineError> {
+        if self.hunt.is_empty() {
+            // It ended before there was anything for others to do.
+            return Ok(());
+        }
+        let state = match end {
+            End::Finished => "finished",
+            End::Paused => "paused",
+        };
+        self.publish(&Status { state: state.to_owned(), parts_lent: 0, ..self.status.clone() })?;
+        if end == End::Finished { self.engine.clear(&self.hunt) } else { Ok(()) }
+    }
+}
