@@ -29,7 +29,7 @@ impl Server {
     /// With further lines of configuration.
     fn with(extra: &str) -> Self {
         let workshop = Workshop::new();
-        // The port is free now; nobody else takes it in the next moment.
+        // The port is free now, and is unlikely to be taken in the next moment.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let directory = workshop.path("server");
         fs::create_dir_all(&directory).unwrap();
@@ -256,8 +256,8 @@ fn hunt_at(url: &str, options: &[&str]) -> Ended {
 
 #[test]
 fn an_engine_that_cannot_be_used_is_named() {
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let url = format!("nats://127.0.0.1:{nobody}");
+    let unused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let url = format!("nats://127.0.0.1:{unused}");
     hunt_at(&url, &[]).expect(2).says("cannot reach the engine").says("nats-server -js");
     run(&mut racehunter(["worker", "--engine", &url])).expect(2).says("cannot reach the engine");
     run(&mut racehunter(["status", "--engine", &url])).expect(2).says("cannot reach the engine");

@@ -108,8 +108,8 @@ impl<'a> Decisions<'a> {
         }
     }
 
-    /// Decisions so far that a brief log has left out ([`Event::Passed`]), and at which another thread could have been chosen. In all of
-    /// them the running thread went on.
+    /// Returns the number of decisions so far that a brief log has left out ([`Event::Passed`]) and at which another thread could
+    /// have been chosen. The running thread continued at all of them.
     #[must_use]
     pub const fn passed_choices(&self) -> u64 {
         self.passed_choices

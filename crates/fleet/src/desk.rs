@@ -135,7 +135,7 @@ impl NatsLease {
     }
 }
 
-/// Renews a lease, and looks whether anybody still needs the part.
+/// Renews a lease, and checks whether the part is still needed.
 fn renew(
     engine: &Engine,
     hunt: &str,
@@ -150,7 +150,7 @@ fn renew(
         loop {
             tokio::time::sleep(every.min(Duration::from_millis(500))).await;
             if renewed.elapsed() >= every {
-                // If the server is away, the part may go to somebody else. That does no harm.
+                // If the server is away, another worker may get the part. That does no harm.
                 let _ = acker.ack_with(AckKind::Progress).await;
                 renewed = Instant::now();
             }

@@ -47,7 +47,7 @@ impl Engine {
         Ok([&[STORED], digest.as_bytes()].concat())
     }
 
-    /// The content of a message. `None` if it has none; it may come from anybody.
+    /// The content of a message. `None` if it has none; the sender is not trusted.
     pub(crate) fn unwrap(&self, message: &[u8]) -> Result<Option<Vec<u8>>, EngineError> {
         match message.split_first() {
             Some((&INLINE, content)) => Ok(Some(content.to_vec())),

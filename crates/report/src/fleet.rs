@@ -52,7 +52,7 @@ pub struct WorkerLine {
     pub refused: BTreeMap<String, String>,
 }
 
-/// Seconds after which somebody who says nothing counts as gone.
+/// Seconds of silence after which a worker or coordinator counts as gone.
 const GONE: u64 = 15;
 
 /// A worker begins.

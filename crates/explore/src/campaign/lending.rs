@@ -37,7 +37,7 @@ impl Lending {
         self.restarted |= self.is_part;
     }
 
-    /// It is a part that has started again: what goes on with it is up to the campaign that it belongs to.
+    /// Returns whether this is a part that has started again. The campaign that it belongs to decides what follows.
     pub(super) fn has_restarted(&self) -> bool {
         self.restarted
     }
@@ -223,7 +223,7 @@ impl Campaign<'_> {
         self.report_bugs(executor, should_stop);
     }
 
-    /// Goes on to the next stage where nothing waits and nothing is lent. Returns why the campaign ends, when it does.
+    /// Moves on to the next stage where nothing waits and nothing is lent. Returns why the campaign ends, when it does.
     pub fn settle(&mut self, should_stop: &mut dyn FnMut() -> bool) -> Option<Stop> {
         if !self.started {
             // Nothing waits because nothing was looked at yet.

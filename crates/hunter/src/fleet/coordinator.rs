@@ -216,7 +216,7 @@ impl<'a> Coordinator<'a> {
         let mut silent = |_: Progress| {};
         let part = Campaign::new((self.portfolio)(), self.budget, &mut silent);
         let Some(lent) = self.state.lent.get(&result.number).filter(|lent| lent.digest == result.part) else {
-            // Done before by somebody else, or void. A bug is worth a look in any case; a result that is damaged is of no
+            // Another worker has done it, or it is void. A bug is worth a look in any case; a result that is damaged is of no
             // consequence here.
             if self.state.void.contains(&result.part) {
                 let _ = campaign.take_bugs(part, &result.state);

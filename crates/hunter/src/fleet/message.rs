@@ -156,7 +156,7 @@ macro_rules! message {
                 postcard::to_allocvec(self).unwrap_or_default()
             }
 
-            /// Reads it. `None` if the bytes are anything else; they may come from anybody.
+            /// Reads it. `None` if the bytes are anything else; the sender is not trusted.
             #[must_use]
             pub fn decode(bytes: &[u8]) -> Option<Self> {
                 if bytes.len() > MOST {

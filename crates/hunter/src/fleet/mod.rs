@@ -191,13 +191,13 @@ pub trait Desk {
     fn report(&mut self, status: &WorkerStatus) -> Result<(), EngineError>;
 }
 
-/// A part that a worker has taken. Nobody else gets it as long as the lease is renewed, which the engine does until the lease
-/// is dropped.
+/// A part that a worker has taken. No other worker gets it as long as the lease is renewed, which the engine does until the
+/// lease is dropped.
 pub trait Lease {
     /// The bytes of the part.
     fn part(&self) -> &[u8];
 
-    /// Returns true if nobody needs the part any more.
+    /// Returns true if the part is no longer needed.
     fn is_void(&self, epoch: u64) -> bool;
 
     /// Hands in the result. Returns only when the engine has it.

@@ -30,7 +30,7 @@ pub enum Refusal {
         ours: String,
     },
     /// Its hash is not one of those that the user wants.
-    #[error("its program {0} is none of those that --only-hash names")]
+    #[error("its program {0} is not one of those that --only-hash names")]
     NotWanted(String),
     /// The program cannot be started here.
     #[error("its program cannot be run here: {0}")]
@@ -45,7 +45,7 @@ pub enum Refusal {
 pub enum Worked {
     /// The result, and its executions.
     Done(PartResult, u64),
-    /// It was told to stop.
+    /// It was asked to stop.
     Stopped,
 }
 

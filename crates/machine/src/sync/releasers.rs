@@ -6,7 +6,7 @@ use racehunter_abi::ThreadId;
 ///
 /// In C11 and up to C++17, a plain store continues the release sequence of its own thread; C++20 has dropped that rule. A program of
 /// either kind must not be accused, so the older rule applies. Threads whose numbers are equal modulo 64 count as one: at worst
-/// a sequence goes on that has ended, and a race is missed.
+/// a sequence continues that has ended, and a race is missed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Releasers(u64);
