@@ -1,6 +1,6 @@
 //! Rules of the validator that random traces seldom reach.
 
-use racehunter_predict::{Demands, Index, Invalid, Policy, Question, Witness, validate};
+use racehunter_predict::{Demands, Index, Invalid, Policy, Question, Tail, Witness, validate};
 use racehunter_trace::{EventId, text};
 
 fn judge(trace: &str, tail: &[EventId]) -> Result<(), Invalid> {
@@ -70,4 +70,29 @@ fn earlier_reads_flow_into_a_write_unless_it_is_known_better() {
     let known = trace.replace("T2|br|5", "T2|br|5|decision(4)");
     assert_eq!(judge(&known, &[1, 2, 3, 4]), Ok(()));
     assert_eq!(judge(&known, &[3, 4]), Err(Invalid::Read(3)));
+}
+
+/// A segment begins with the locks that are held then; no reordering leaves them out.
+#[test]
+fn what_happened_before_a_segment_comes_first() {
+    let text = "T1|acq(L)|1\nT1|w(x)|2\nT2|w(y)|3\nT1|rel(L)|4\n";
+    let whole = racehunter_trace::text::read(text.as_bytes()).unwrap();
+    let mut bytes = Vec::new();
+    racehunter_trace::file::write_in_blocks(&whole, &mut bytes, 1).unwrap();
+    let reader = racehunter_trace::file::Reader::new(bytes).unwrap();
+    let mut segments = reader.segments(2, 1).unwrap();
+    let mut openings = Vec::new();
+    while let Some(segment) = segments.next_segment().unwrap() {
+        let opening = segment.trace.opening();
+        openings.push((segment.before, opening));
+        if opening > 0 {
+            let index = Index::new(segment.trace).unwrap();
+            let demands = Demands::new(Policy::M2, &index);
+            let nothing = Question::together(Vec::new());
+            let witness = |frozen| Witness { frozen, tail: Tail::default() };
+            assert_eq!(validate(&index, &demands, &nothing, &witness(0)), Err(Invalid::Opening(opening)));
+            assert_eq!(validate(&index, &demands, &nothing, &witness(opening)), Ok(()));
+        }
+    }
+    assert_eq!(openings, [(0, 0), (1, 1), (2, 1)]);
 }
