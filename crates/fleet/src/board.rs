@@ -1,6 +1,6 @@
 //! The coordinator's side.
 
-use crate::engine::{Engine, Trouble, parts, results, stream, workers};
+use crate::engine::{Engine, Trouble, WORKERS, parts, results, stream, workers};
 use async_nats::jetstream::Message;
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, PullConsumer, pull};
 use async_nats::jetstream::stream::RetentionPolicy;
@@ -14,6 +14,7 @@ pub struct NatsBoard {
     engine: Engine,
     /// Its name; empty before it is open.
     hunt: String,
+    announcement: Option<Announcement>,
     /// The consumer of its results.
     consumer: Option<PullConsumer>,
     /// The result that is read next, as the stream numbers them.
@@ -31,7 +32,8 @@ impl NatsBoard {
     #[must_use]
     pub fn new(engine: Engine) -> Self {
         let status = Status::default();
-        Self { engine, hunt: String::new(), consumer: None, next: 1, arrived: VecDeque::new(), status }
+        let (hunt, announcement, arrived) = (String::new(), None, VecDeque::new());
+        Self { engine, hunt, announcement, consumer: None, next: 1, arrived, status }
     }
 
     /// The hunt to continue: the latest one of those with this identity.
@@ -42,6 +44,17 @@ impl NatsBoard {
         let Some(hunt) = hunts.pop() else { return Ok(None) };
         let bytes = self.engine.get(&format!("hunt.{hunt}"))?;
         Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+    }
+
+    /// Publishes the announcement.
+    fn announce(&self) -> Result<(), EngineError> {
+        let bytes = serde_json::to_vec(&self.announcement).map_err(|error| EngineError::Other(error.to_string()))?;
+        self.engine.put(&format!("hunt.{}", self.hunt), &bytes)?;
+        self.engine.change_index(|hunts| {
+            if !hunts.contains(&self.hunt) {
+                hunts.push(self.hunt.clone());
+            }
+        })
     }
 
     fn create_streams(&self) -> Result<(), EngineError> {
@@ -59,7 +72,7 @@ impl NatsBoard {
 
     fn fill(&mut self, patience: Duration) -> Result<(), Trouble> {
         let Self { engine, hunt, consumer, next, .. } = self;
-        let arrived = engine.runtime.block_on(async {
+        let arrived = engine.wait_for(patience, async {
             if consumer.is_none() {
                 let stream = engine.jetstream.get_stream(results(hunt)).await?;
                 let config = pull::Config {
@@ -113,7 +126,8 @@ impl Board for NatsBoard {
     ) -> Result<Opened, EngineError> {
         if resume {
             let known = self.unfinished(&announcement.identity)?.ok_or(EngineError::NoSuchHunt)?;
-            self.hunt = known.hunt;
+            self.hunt.clone_from(&known.hunt);
+            self.announcement = Some(known.clone());
             self.create_streams()?;
             let name = results(&self.hunt);
             let jetstream = &self.engine.jetstream;
@@ -131,15 +145,10 @@ impl Board for NatsBoard {
         self.hunt = format!("{}-{:012x}", announcement.identity, now.as_millis());
         self.create_streams()?;
         let announcement = Announcement { hunt: self.hunt.clone(), ..announcement.clone() };
-        let bytes = serde_json::to_vec(&announcement).map_err(|error| EngineError::Other(error.to_string()))?;
-        self.engine.put(&format!("hunt.{}", self.hunt), &bytes)?;
-        let hunt = self.hunt.clone();
-        self.engine.change_index(|hunts| {
-            if !hunts.contains(&hunt) {
-                hunts.push(hunt.clone());
-            }
-        })?;
-        Ok(Opened { part_runs: announcement.part_runs, results: 0 })
+        let part_runs = announcement.part_runs;
+        self.announcement = Some(announcement);
+        self.announce()?;
+        Ok(Opened { part_runs, results: 0 })
     }
 
     fn offer(&mut self, _number: u64, part: &[u8]) -> Result<(), EngineError> {
@@ -167,6 +176,24 @@ impl Board for NatsBoard {
             self.engine.persist(|| async { Ok(self.engine.jetstream.get_stream(&name).await.map(drop)?) })?;
         }
         Ok(self.arrived.pop_front().map(|(_, delivered)| delivered))
+    }
+
+    fn is_idle(&mut self) -> Result<bool, EngineError> {
+        let name = parts(&self.hunt);
+        self.engine.persist(|| async {
+            let stream = self.engine.jetstream.get_stream(&name).await?;
+            let consumer: PullConsumer = stream.get_consumer(WORKERS).await?;
+            let info = consumer.cached_info();
+            Ok(info.num_pending == 0 && info.num_ack_pending == 0)
+        })
+    }
+
+    fn restore(&mut self) -> Result<(), EngineError> {
+        self.consumer = None;
+        self.next = 1;
+        self.arrived.clear();
+        self.create_streams()?;
+        self.announce()
     }
 
     fn publish(&mut self, status: &Status) -> Result<(), EngineError> {

@@ -49,7 +49,7 @@ impl NatsDesk {
 
     fn pull(&mut self, hunt: &str, patience: Duration) -> Result<Option<Message>, Trouble> {
         let Self { engine, consumers, .. } = self;
-        engine.runtime.block_on(async {
+        engine.wait_for(patience, async {
             if !consumers.contains_key(hunt) {
                 let stream = engine.jetstream.get_stream(parts(hunt)).await?;
                 let consumer = stream.get_consumer::<pull::Config>(WORKERS).await?;
@@ -186,14 +186,14 @@ impl Lease for NatsLease {
         })?;
         if !gone {
             // The engine has the result. If it does not hear that the part is done, the part is done once more, and not counted.
-            let _ = self.engine.runtime.block_on(self.acker.ack());
+            let _ = self.engine.wait_for(Duration::ZERO, self.acker.ack());
         }
         Ok(())
     }
 
     fn give_back(self: Box<Self>) {
         // If the engine does not hear it, the lease runs out.
-        let _ = self.engine.runtime.block_on(self.acker.ack_with(AckKind::Nak(None)));
+        let _ = self.engine.wait_for(Duration::ZERO, self.acker.ack_with(AckKind::Nak(None)));
     }
 }
 

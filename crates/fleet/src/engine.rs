@@ -1,9 +1,9 @@
 //! The connection, and what both sides do with it.
 
-use async_nats::ConnectErrorKind;
 use async_nats::jetstream::context::RequestErrorKind;
 use async_nats::jetstream::stream::{self, DiscardPolicy, RetentionPolicy, StorageType};
 use async_nats::jetstream::{Context, consumer, kv, object_store};
+use async_nats::{ConnectErrorKind, ServerAddr};
 use racehunter_hunter::fleet::EngineError;
 use std::error::Error as StdError;
 use std::path::PathBuf;
@@ -26,6 +26,16 @@ pub struct Access {
     pub patience: Duration,
     /// How long a part stays with a worker that gives no sign of life.
     pub lease: Duration,
+}
+
+impl Access {
+    /// The address as messages may show it: without a password.
+    fn shown(&self) -> String {
+        match (self.url.split_once("://"), self.url.rsplit_once('@')) {
+            (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
+            _ => self.url.clone(),
+        }
+    }
 }
 
 /// A connection.
@@ -83,12 +93,22 @@ impl Engine {
                     return Err(EngineError::Full(error));
                 }
                 if Instant::now() >= until {
-                    return Err(EngineError::Unreachable { url: self.access.url.clone(), why: error });
+                    return Err(EngineError::Unreachable { url: self.access.shown(), why: error });
                 }
                 tokio::time::sleep(PAUSES[number.min(PAUSES.len() - 1)]).await;
             }
             unreachable!("the attempts end by a return")
         })
+    }
+
+    /// Waits for something that may never come: a server that dies does not say so.
+    pub(crate) fn wait_for<T>(
+        &self,
+        patience: Duration,
+        attempt: impl Future<Output = Result<T, Trouble>>,
+    ) -> Result<T, Trouble> {
+        let late = |_| Trouble::from("it does not answer");
+        self.runtime.block_on(async { tokio::time::timeout(patience + REQUEST, attempt).await.map_err(late)? })
     }
 
     /// The value of a key.
@@ -168,9 +188,9 @@ pub(crate) fn workers(lease: Duration) -> consumer::pull::Config {
 }
 
 async fn open(access: &Access) -> Result<(Context, kv::Store, object_store::ObjectStore), EngineError> {
-    let url = access.url.clone();
+    let url = access.shown();
     let mut options = async_nats::ConnectOptions::new().name("racehunter").connection_timeout(REQUEST);
-    options = options.require_tls(url.starts_with("tls://"));
+    options = options.require_tls(access.url.starts_with("tls://"));
     if let Some(file) = &access.credentials {
         let read = std::fs::read_to_string(file).and_then(|text| options.credentials(&text));
         let why = |error: std::io::Error| format!("`{}` cannot be used: {error}", file.display());
@@ -182,7 +202,14 @@ async fn open(access: &Access) -> Result<(Context, kv::Store, object_store::Obje
     if let Some((certificate, key)) = &access.certificate {
         options = options.add_client_certificate(certificate.clone(), key.clone());
     }
-    let client = options.connect(&url).await.map_err(|error| match error.kind() {
+    let address: ServerAddr = access
+        .url
+        .parse()
+        .map_err(|error: std::io::Error| EngineError::Unreachable { url: url.clone(), why: error.to_string() })?;
+    if let (Some(user), Some(password)) = (address.username(), address.password()) {
+        options = options.user_and_password(user.to_owned(), password.to_owned());
+    }
+    let client = options.connect(address).await.map_err(|error| match error.kind() {
         ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
             EngineError::Refused { url: url.clone(), why: chain(&error) }
         }
@@ -264,6 +291,20 @@ pub(crate) fn chain(error: &(dyn StdError + 'static)) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_show_no_password() {
+        let access = |url: &str| Access {
+            url: url.to_owned(),
+            credentials: None,
+            authorities: None,
+            certificate: None,
+            patience: REQUEST,
+            lease: REQUEST,
+        };
+        assert_eq!(access("nats://ada:secret@host:4222").shown(), "nats://host:4222");
+        assert_eq!(access("nats://host:4222").shown(), "nats://host:4222");
+    }
 
     #[test]
     fn a_full_server_is_recognised() {

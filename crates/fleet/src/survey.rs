@@ -5,6 +5,7 @@ use async_nats::jetstream::consumer::{PullConsumer, pull};
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use racehunter_hunter::fleet::{Announcement, EngineError, Status, WorkerStatus};
 use serde::Serialize;
+use std::time::Duration;
 
 /// Everything that is known.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -91,12 +92,13 @@ impl Engine {
         let announcement: Option<Announcement> = announcement.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let Some(announcement) = announcement else { return Ok(None) };
         let status = self.get(&format!("status.{hunt}"))?.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let queue = self.runtime.block_on(async {
-            let stream = self.jetstream.get_stream(parts(hunt)).await.ok()?;
-            let consumer: PullConsumer = stream.get_consumer::<pull::Config>(WORKERS).await.ok()?;
+        let queue = self.wait_for(Duration::ZERO, async {
+            let stream = self.jetstream.get_stream(parts(hunt)).await?;
+            let consumer: PullConsumer = stream.get_consumer::<pull::Config>(WORKERS).await?;
             let info = consumer.cached_info();
-            Some((info.num_pending, info.num_ack_pending as u64))
+            Ok((info.num_pending, info.num_ack_pending as u64))
         });
+        // A hunt that is over has no queue.
         let (parts_waiting, parts_running) = queue.unwrap_or_default();
         let program = announcement.program().map(|file| file.digest.clone()).unwrap_or_default();
         Ok(Some(HuntSurvey {

@@ -36,7 +36,7 @@ pub(crate) struct Findings<'a> {
     interrupted: Arc<AtomicBool>,
     observer: &'a mut dyn Observer,
     world: World,
-    /// The campaign began in an earlier run of the command.
+    /// The campaign began in an earlier run of the command, or other machines take part in it.
     is_resumed: bool,
     /// The ids of all findings, confirmed or not, and the files in which each was found.
     ids: HashMap<String, Vec<String>>,
@@ -105,6 +105,11 @@ impl<'a> Findings<'a> {
         let fails = |outcome: &Outcome| matches!(outcome, Outcome::Exited(status) if !self.allowed.contains(*status));
         let failed = first.filter(|first| !first.bugs().is_empty() || fails(&first.outcome));
         self.failed_at_first = failed.map(|first| doubts::failure(&first.outcome));
+    }
+
+    /// Notes that other machines take part: what the program reads must be the same there.
+    pub(crate) fn set_divided(&mut self) {
+        self.is_resumed = true;
     }
 
     /// Notes the progress of the campaign.

@@ -157,6 +157,9 @@ impl Hunter {
         };
         let (processes, mut findings) = Findings::of(self, hunt, world, observer);
         findings.set_first(first.as_ref());
+        if fleet.is_some() {
+            findings.set_divided();
+        }
         let findings = RefCell::new(findings);
         let mut should_stop = || {
             let findings = findings.borrow();

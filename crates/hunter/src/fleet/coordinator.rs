@@ -36,6 +36,8 @@ const TARGETS: usize = 4_000;
 const LEAST_RUNS: u64 = 16;
 /// Time between two looks at whether the hunt should stop.
 const LOOK: Duration = Duration::from_millis(100);
+/// Time without results after which the coordinator looks whether anybody works on its parts.
+const SILENCE: Duration = Duration::from_secs(5);
 /// Time between two reports of how far the hunt is.
 const REPORT: Duration = Duration::from_secs(1);
 
@@ -89,6 +91,8 @@ struct State {
     shut_out: BTreeMap<String, String>,
     done: u64,
     reported: Option<Instant>,
+    /// When the last result came in.
+    heard: Option<Instant>,
 }
 
 impl<'a> Coordinator<'a> {
@@ -124,7 +128,11 @@ impl<'a> Coordinator<'a> {
             if self.state.reported.is_none_or(|last| self.clock.since(last) >= REPORT) {
                 self.publish(campaign, "exploring")?;
             }
-            let Some(delivered) = self.board.next(LOOK)? else { continue };
+            let Some(delivered) = self.board.next(LOOK)? else {
+                self.look_for_lost_parts()?;
+                continue;
+            };
+            self.state.heard = Some(self.clock.now());
             self.take(campaign, executor, &delivered)?;
             if self.past > 0 {
                 self.past -= 1;
@@ -190,6 +198,22 @@ impl<'a> Coordinator<'a> {
         self.board.withdraw()?;
         for (number, lent) in &self.state.lent {
             self.board.offer(*number, &lent.part)?;
+        }
+        Ok(())
+    }
+
+    /// A server that is killed can lose the last messages that it has acknowledged. If nobody has a part although parts are
+    /// lent, reads all results again and offers these parts again. What was not lost is ignored, or done once more.
+    fn look_for_lost_parts(&mut self) -> Result<(), EngineError> {
+        let heard = *self.state.heard.get_or_insert_with(|| self.clock.now());
+        if self.clock.since(heard) < SILENCE || self.past == 0 && self.state.lent.is_empty() {
+            return Ok(());
+        }
+        self.state.heard = None;
+        if self.past > 0 || self.board.is_idle()? {
+            self.past = 0;
+            self.board.restore()?;
+            self.offer_again()?;
         }
         Ok(())
     }

@@ -151,6 +151,19 @@ pub trait Board {
     /// If the engine fails.
     fn next(&mut self, patience: Duration) -> Result<Option<Delivered>, EngineError>;
 
+    /// Returns true if no part waits for a worker, and no worker has one.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn is_idle(&mut self) -> Result<bool, EngineError>;
+
+    /// Makes up for what the engine may have lost: publishes the hunt again, and delivers all results again, from the first
+    /// one.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn restore(&mut self) -> Result<(), EngineError>;
+
     /// Publishes how far the hunt is. Workers give up parts of earlier epochs.
     ///
     /// # Errors
