@@ -125,7 +125,8 @@ fn learned(execution: &Execution) -> Learned {
 }
 
 fn start(program: &Path) -> Processes {
-    let program = Program { path: program.to_owned(), arguments: Vec::new(), input: None, client: None, libraries: None };
+    let program =
+        Program { path: program.to_owned(), arguments: Vec::new(), input: None, client: None, libraries: None };
     Processes::start(program, Limits::default(), 1).expect("the program starts")
 }
 

@@ -37,7 +37,8 @@ pub fn board(arguments: &Hunt) -> Result<Option<NatsBoard>> {
 
 /// Returns the fleet of a hunt.
 pub fn fleet<'a>(arguments: &Hunt, board: &'a mut NatsBoard) -> Fleet<'a> {
-    let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_else(|_| "an unnamed user".to_owned());
+    let user =
+        std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_else(|_| "an unnamed user".to_owned());
     Fleet {
         board,
         version: VERSION.to_owned(),

@@ -36,7 +36,7 @@ const TARGETS: usize = 4_000;
 const LEAST_RUNS: u64 = 16;
 /// Time between two looks at whether the hunt should stop.
 const LOOK: Duration = Duration::from_millis(100);
-/// Time without results after which the coordinator looks whether anybody works on its parts.
+/// Time without results after which the coordinator checks whether a worker has its parts.
 const SILENCE: Duration = Duration::from_secs(5);
 /// Time between two reports of how far the hunt is.
 const REPORT: Duration = Duration::from_secs(1);
@@ -202,7 +202,7 @@ impl<'a> Coordinator<'a> {
         Ok(())
     }
 
-    /// A server that is killed can lose the last messages that it has acknowledged. If nobody has a part although parts are
+    /// A server that is killed can lose the last messages that it has acknowledged. If no worker has a part although parts are
     /// lent, reads all results again and offers these parts again. What was not lost is ignored, or done once more.
     fn look_for_lost_parts(&mut self) -> Result<(), EngineError> {
         let heard = *self.state.heard.get_or_insert_with(|| self.clock.now());

@@ -76,7 +76,7 @@ fn earlier_reads_flow_into_a_write_unless_it_is_known_better() {
 #[test]
 fn what_happened_before_a_segment_comes_first() {
     let text = "T1|acq(L)|1\nT1|w(x)|2\nT2|w(y)|3\nT1|rel(L)|4\n";
-    let whole = racehunter_trace::text::read(text.as_bytes()).unwrap();
+    let whole = text::read(text.as_bytes()).unwrap();
     let mut bytes = Vec::new();
     racehunter_trace::file::write_in_blocks(&whole, &mut bytes, 1).unwrap();
     let reader = racehunter_trace::file::Reader::new(bytes).unwrap();
