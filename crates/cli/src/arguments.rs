@@ -47,7 +47,7 @@ pub const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 findings, 2 usage o
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Hunt for bugs in a program, or in a source file that is compiled first
-    Hunt(Hunt),
+    Hunt(Box<Hunt>),
     /// Hunt each case of a test suite on its own: GoogleTest, Catch2, CTest, or plain programs
     Test(Test),
     /// Replay a finding

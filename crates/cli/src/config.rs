@@ -225,7 +225,7 @@ mod tests {
     fn hunt(text: &str, environment: &[(&str, &str)], line: &str) -> crate::arguments::Hunt {
         let words = complete(text, environment, line).expect("good settings");
         match Arguments::try_parse_from(words).expect("a good line").command {
-            Command::Hunt(arguments) => arguments,
+            Command::Hunt(arguments) => *arguments,
             _ => panic!("a hunt"),
         }
     }

@@ -210,7 +210,7 @@ impl Work<'_> {
             // A program that cannot be started here is no reason to end the work for others.
             Err(error) => return Ok(Err(Refusal::Start(error.chain()))),
         };
-        Ok(Ok(Session { arguments, explorer }))
+        Ok(Ok(Session { arguments: *arguments, explorer }))
     }
 
     /// Explores one part and hands in what came of it.

@@ -71,7 +71,7 @@ fn run(words: Vec<OsString>) -> anyhow::Result<Exit> {
     let words = config.complete(words, &Arguments::command())?;
     let suppressions = &config.suppressions;
     match Arguments::parse_from(words).command {
-        Command::Hunt(arguments) => hunt(arguments, &config),
+        Command::Hunt(arguments) => hunt(*arguments, &config),
         Command::Merge(arguments) => merge::run(&arguments, suppressions),
         Command::Worker(arguments) => fleet::work(&arguments),
         Command::Status(arguments) => fleet::status(&arguments),
@@ -103,7 +103,7 @@ fn hunt(arguments: arguments::Hunt, config: &Config) -> anyhow::Result<Exit> {
     let words = campaign::recall(&arguments.out, hunt::words())?;
     let words = ["racehunter".to_owned(), "hunt".to_owned()].into_iter().chain(words).map(OsString::from).collect();
     match Arguments::parse_from(config.complete(words, &Arguments::command())?).command {
-        Command::Hunt(arguments @ arguments::Hunt { target: Some(_), .. }) => hunt(arguments, config),
+        Command::Hunt(arguments) if arguments.target.is_some() => hunt(*arguments, config),
         _ => anyhow::bail!("the last campaign in `{}` does not say what it hunts", arguments.out.display()),
     }
 }

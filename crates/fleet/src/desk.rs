@@ -57,7 +57,7 @@ impl NatsDesk {
             }
             let Some(consumer) = consumers.get(hunt) else { return Ok(None) };
             let mut messages = consumer.batch().max_messages(1).expires(patience).messages().await?;
-            Ok(messages.next().await.transpose()?)
+            messages.next().await.transpose()
         })
     }
 }

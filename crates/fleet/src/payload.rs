@@ -33,7 +33,7 @@ impl Engine {
 
     /// Reads what was stored under its digest. `None` if that is something else now.
     pub(crate) fn recall(&self, name: &str, digest: &str) -> Result<Option<Vec<u8>>, EngineError> {
-        let bytes = self.persist(|| async { Ok::<_, Trouble>(read(self, name).await?) })?;
+        let bytes = self.persist(|| async { read(self, name).await })?;
         Ok(Some(bytes).filter(|bytes| sha256(bytes) == digest))
     }
 

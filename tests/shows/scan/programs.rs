@@ -172,7 +172,7 @@ impl Counts {
 /// Returns a message in which names are left out, so that gaps of one kind have one message.
 fn without_names(message: &str) -> String {
     let parts: Vec<&str> = message.split('`').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return message.to_owned();
     }
     let shown = parts.iter().enumerate().map(|(index, part)| if index % 2 == 1 { "`...`" } else { part });
