@@ -90,8 +90,11 @@ fn end(workers: Vec<Started>) {
     }
 }
 
+/// Findings, executions, claim, whether it is complete, and the stages: bound, executions, and whether it is complete.
+type Essence = (Vec<String>, u64, String, bool, Vec<(u32, u64, bool)>);
+
 /// What must be the same on one machine and on many.
-fn essence(hunted: &Hunted) -> (Vec<String>, u64, String, bool, Vec<(u32, u64, bool)>) {
+fn essence(hunted: &Hunted) -> Essence {
     let mut ids: Vec<String> = hunted.findings.iter().map(|finding| finding.id.clone()).collect();
     ids.sort();
     let summary = hunted.summary();
