@@ -130,7 +130,7 @@ fn outcome(slot: &Slot, stopped: Option<&str>) -> Outcome {
         OUTCOME_LIMIT => Outcome::Limit("events".to_owned()),
         OUTCOME_TOO_MANY_THREADS => Outcome::Limit(THREADS.to_owned()),
         OUTCOME_TOO_MANY_OBJECTS => Outcome::Limit("timers, named semaphores or processes".to_owned()),
-        OUTCOME_UNMODELLED => Outcome::Lost("it uses a futex operation that has no model".to_owned()),
+        OUTCOME_UNMODELLED => Outcome::Lost(text(&slot.message)),
         OUTCOME_NOT_FREE => Outcome::Lost(format!("it cannot run freely: {}", text(&slot.message))),
         other => Outcome::Lost(format!("outcome {other}")),
     }

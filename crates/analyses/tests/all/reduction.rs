@@ -473,3 +473,16 @@ fn annotations_end_the_reduction() {
     assert!(!all.coverage.guarantee.contains("up to the order"), "{}", all.coverage.guarantee);
     assert!(all.counts.executions > pruned.counts.executions);
 }
+
+/// A sleeping thread is woken by what conflicts with its next operation. If a signal comes first, the log shows what the handler
+/// does instead.
+#[test]
+fn a_thread_that_a_signal_interrupts_does_not_sleep() {
+    let program = Program::random(7_795_825_965_171_869_946, SIGNALS);
+    let all = schedules(&program, &all_points(&program), LIMIT).unwrap();
+    for reduction in KINDS {
+        let options = options(u32::MAX, BoundKind::Preemptions, Strategy::MinSwitches, reduction);
+        let hunt = hunt(ModelExecutor::new(program.clone()), Technique::Dfs, &options, everything());
+        check(&hunt, &all, u32::MAX, BoundKind::Preemptions, false).unwrap();
+    }
+}
