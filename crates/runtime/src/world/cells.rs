@@ -88,6 +88,16 @@ pub(crate) unsafe fn learn(cell: u16) {
 /// Announces that the running thread is about to read or change state. While there has never been another thread, nor a handler
 /// that could interrupt it, this is ordered anyway, and not an event.
 pub(crate) unsafe fn touch(touched: Touched, code: usize) {
+    touch_and(true, touched, code);
+}
+
+/// As [`touch`], for a call that tells its caller nothing about what other threads did to the state: two threads that write to one
+/// log are not ordered by it.
+pub(crate) unsafe fn touch_blindly(touched: Touched, code: usize) {
+    touch_and(false, touched, code);
+}
+
+unsafe fn touch_and(learns: bool, touched: Touched, code: usize) {
     for (cell, _) in touched.parts().filter(|&(_, changes)| changes) {
         (*CHANGED.ptr()).insert(cell.into());
         (*CHANGED_AT.ptr())[cell as usize] = time::realtime();
@@ -97,7 +107,7 @@ pub(crate) unsafe fn touch(touched: Touched, code: usize) {
     }
     for (cell, changes) in touched.parts() {
         // A program may synchronise its threads by the contents of files.
-        if u64::from(cell) >= FIRST {
+        if learns && u64::from(cell) >= FIRST {
             learn(cell);
         }
         if changes {

@@ -417,7 +417,11 @@ unsafe fn used_descriptor(call: &Call) {
     if is_hidden {
         tell(call.place);
     }
-    cells::touch(touched, call.place.0);
+    if call.effect == Effect::FileChange && !copies && !call.flushes() {
+        cells::touch_blindly(touched, call.place.0);
+    } else {
+        cells::touch(touched, call.place.0);
+    }
     if is_close {
         forget(fd);
     }
