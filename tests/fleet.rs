@@ -75,6 +75,39 @@ fn walks_use_up_their_budget_exactly() {
     end(workers);
 }
 
+/// Three threads, and some 800 schedules with two preemptions. Each execution sleeps in real time at its end, so that a hunt cannot
+/// be over before something is killed.
+const SLOW_SUMS: &str = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+atomic_int sum;
+
+static void *add(void *unused) {
+    for (int i = 0; i < 3; i++)
+        atomic_fetch_add(&sum, 1);
+    return unused;
+}
+
+int main(void) {
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, add, NULL);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    struct timespec length = {0, 10 * 1000 * 1000};
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"((long)SYS_nanosleep), "D"(&length), "S"(NULL)
+                     : "rcx", "r11", "memory");
+    return 0;
+}
+"#;
+
 #[test]
 fn an_analysis_that_cannot_be_lent_is_refused() {
     let server = Server::new();
@@ -182,7 +215,7 @@ fn instrumented_libraries_travel_with_the_program() {
         Hunted::new(run(&mut command)).expect(0)
     };
     fs::rename(&built, workshop.path("private/elsewhere")).unwrap();
-    Workshop::new().hunt(&program, &EXHAUSTIVE).expect(2);
+    let _ = Workshop::new().hunt(&program, &EXHAUSTIVE).expect(2);
     fs::rename(workshop.path("private/elsewhere"), &built).unwrap();
     let one = private(Workshop::new().hunt_command(&program, &EXHAUSTIVE));
     let worker = server.worker("far", &[]);

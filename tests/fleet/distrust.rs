@@ -2,7 +2,7 @@
 //!
 //! The impostors here use the code of real workers and coordinators to talk to the server, and say something else.
 
-use super::{DEPENDS, EXHAUSTIVE, essence};
+use super::{DEPENDS, EXHAUSTIVE, SLOW_SUMS, essence};
 use racehunter_e2e::nats::{Server, end};
 use racehunter_e2e::processes::eventually;
 use racehunter_e2e::{Hunted, Started, Workshop, racehunter, run};
@@ -59,7 +59,11 @@ struct Waiting {
 
 impl Waiting {
     fn new(server: &Server) -> Self {
-        let (workshop, program) = Workshop::with_program(DEPENDS);
+        Self::of(server, DEPENDS)
+    }
+
+    fn of(server: &Server, source: &str) -> Self {
+        let (workshop, program) = Workshop::with_program(source);
         let one = Workshop::new().hunt(&program, &EXHAUSTIVE).expect(0);
         let hunt = Started::new(&mut workshop.hunt_command(&program, &Self::options(&server.url())));
         let mut name = String::new();
@@ -143,7 +147,7 @@ fn a_worker_that_returns_garbage_is_shut_out_and_named() {
 #[test]
 fn the_parts_of_a_worker_that_is_shut_out_later_are_done_again() {
     let server = Server::new();
-    let waiting = Waiting::new(&server);
+    let waiting = Waiting::of(&server, SLOW_SUMS);
     let two_faced = server.worker("two-faced", &[]);
     eventually("no part is done", || server.hunts().iter().any(|hunt| hunt["status"]["parts_done"].as_u64() > Some(0)));
     two_faced.signal(Signal::STOP);

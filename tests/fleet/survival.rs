@@ -1,6 +1,6 @@
 //! Workers, coordinators and the server die in the middle of a hunt, and what the server has kept is damaged.
 
-use super::{EXHAUSTIVE, essence};
+use super::{EXHAUSTIVE, SLOW_SUMS, essence};
 use racehunter_e2e::nats::{Server, end};
 use racehunter_e2e::processes::eventually;
 use racehunter_e2e::{Hunted, Started, Workshop};
@@ -8,39 +8,6 @@ use rustix::process::Signal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, thread};
-
-/// Three threads, and some 800 schedules with two preemptions. Each execution sleeps in real time at its end, so that a hunt cannot
-/// be over before something is killed.
-const SLOW_SUMS: &str = r#"
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stddef.h>
-#include <sys/syscall.h>
-#include <time.h>
-
-atomic_int sum;
-
-static void *add(void *unused) {
-    for (int i = 0; i < 3; i++)
-        atomic_fetch_add(&sum, 1);
-    return unused;
-}
-
-int main(void) {
-    pthread_t threads[3];
-    for (int i = 0; i < 3; i++)
-        pthread_create(&threads[i], NULL, add, NULL);
-    for (int i = 0; i < 3; i++)
-        pthread_join(threads[i], NULL);
-    struct timespec length = {0, 10 * 1000 * 1000};
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"((long)SYS_nanosleep), "D"(&length), "S"(NULL)
-                     : "rcx", "r11", "memory");
-    return 0;
-}
-"#;
 
 /// A hunt that is under way, and what it must come to.
 struct Victim {

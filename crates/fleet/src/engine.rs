@@ -302,7 +302,8 @@ fn nkey(text: &str) -> Option<String> {
 /// Returns true if it is the encryption that failed. The client does not always say so by the kind of its error.
 fn is_about_tls(error: &async_nats::ConnectError) -> bool {
     let why = chain(error).to_lowercase();
-    error.kind() == ConnectErrorKind::Tls || ["certificate", "tls", "handshake"].iter().any(|word| why.contains(word))
+    error.kind() == ConnectErrorKind::Tls
+        || ["certificate", "tls", "handshake", "corrupt message"].iter().any(|word| why.contains(word))
 }
 
 /// Returns true if the server has said that it has no room.
