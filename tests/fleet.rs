@@ -75,7 +75,7 @@ fn walks_use_up_their_budget_exactly() {
     end(workers);
 }
 
-/// Three threads, and some 800 schedules with two preemptions. Each execution sleeps in real time at its end, so that a hunt cannot
+/// Three threads, and some 1,400 schedules with two preemptions. Each execution sleeps in real time at its end, so that a hunt cannot
 /// be over before something is killed.
 const SLOW_SUMS: &str = r#"
 #include <pthread.h>

@@ -7,10 +7,10 @@
 #include <time.h>
 
 #ifndef STEPS
-#define STEPS 12
+#define STEPS 4
 #endif
 #ifndef WAIT_MS
-#define WAIT_MS 50
+#define WAIT_MS 100
 #endif
 
 static atomic_int sum;

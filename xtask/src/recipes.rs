@@ -88,17 +88,17 @@ fn slurm(directory: &Path, array: &str) -> Result<String> {
     bail!("sbatch refuses the array: {said}; see {}", place.join("controller.log").display());
 }
 
-/// A cluster of one node, with nothing that needs other programs.
+/// A cluster of one node that is said to be idle, so that no program of Slurm has to run there; with nothing that needs others.
 fn configuration(place: &Path) -> Result<String> {
     let host = shell("hostname", &[]).output()?;
     let user = shell("id", &["-un"]).output()?;
     let (host, user, place) = (host.trim(), user.trim(), place.display());
     Ok(format!(
         "ClusterName=recipes\nSlurmctldHost={host}(127.0.0.1)\nSlurmctldPort=46817\nSlurmdPort=46818\nSlurmUser={user}\n\
-         AuthType=auth/none\nCredType=cred/none\nCryptoType=crypto/none\nStateSaveLocation={place}/state\n\
-         SlurmdSpoolDir={place}/spool\nSlurmctldPidFile={place}/controller.pid\nSlurmctldParameters=\nReturnToService=2\n\
+         AuthType=auth/none\nCredType=cred/none\nStateSaveLocation={place}/state\n\
+         SlurmdSpoolDir={place}/spool\nSlurmctldPidFile={place}/controller.pid\nReturnToService=2\n\
          ProctrackType=proctrack/pgid\nTaskPlugin=task/none\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\n\
-         MaxArraySize=1001\nNodeName=node NodeAddr=127.0.0.1 CPUs=8 RealMemory=65536 State=UNKNOWN\n\
+         MaxArraySize=1001\nNodeName=node NodeAddr=127.0.0.1 CPUs=8 RealMemory=65536 State=IDLE\n\
          PartitionName=all Nodes=node Default=YES MaxTime=INFINITE State=UP\n"
     ))
 }

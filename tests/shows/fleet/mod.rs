@@ -33,7 +33,7 @@ struct Settings {
 
 fn settings(words: &[&str]) -> Result<Settings, String> {
     let mut settings =
-        Settings { wait_ms: 50, steps: 13, workers: vec![1, 2, 4, 8, 16], simulated: 1_000, is_quick: false };
+        Settings { wait_ms: 100, steps: 4, workers: vec![1, 2, 4, 8, 16], simulated: 1_000, is_quick: false };
     let mut words = words.iter().copied();
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
@@ -49,7 +49,7 @@ fn settings(words: &[&str]) -> Result<Settings, String> {
             }
             "--quick" => {
                 let workers = vec![1, 4];
-                settings = Settings { wait_ms: 10, steps: 4, workers, simulated: 50, is_quick: true };
+                settings = Settings { wait_ms: 10, steps: 2, workers, simulated: 50, is_quick: true };
             }
             _ => return Err(format!("there is no option {word}")),
         }
