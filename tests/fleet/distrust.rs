@@ -1,4 +1,4 @@
-//! Nobody is trusted: workers that hand in what they should not, and coordinators that announce what they should not.
+//! Neither side is trusted: workers that hand in what they should not, and coordinators that announce what they should not.
 //!
 //! The impostors here use the code of real workers and coordinators to talk to the server, and say something else.
 

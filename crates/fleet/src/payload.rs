@@ -32,7 +32,7 @@ impl Engine {
         })
     }
 
-    /// Reads at most so many bytes that were stored under their digest. `None` if they are not there, or something else is.
+    /// Reads a limited number of bytes that were stored under their digest. `None` if they are not there, or something else is.
     pub(crate) fn recall(&self, digest: &str, most: usize) -> Result<Option<Vec<u8>>, EngineError> {
         let bytes = self.persist(|| async { read(self, digest, most).await })?;
         Ok(bytes.filter(|bytes| sha256(bytes) == digest))

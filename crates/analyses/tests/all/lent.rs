@@ -196,7 +196,7 @@ proptest! {
 proptest! {
     #![proptest_config(config(200))]
 
-    /// Whatever a worker hands in: it is refused and changes nothing, or it is taken and the campaign goes on. The checksum is
+    /// Whatever a worker hands in: it is refused and changes nothing, or it is taken and the campaign continues. The checksum is
     /// right, as an attacker would have it.
     #[test]
     fn a_result_that_is_damaged_does_no_harm(
