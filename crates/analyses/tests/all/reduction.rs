@@ -1,6 +1,6 @@
 //! Reduction: every outcome of a schedule within the bound is still reached.
 
-use crate::common::{Hunt, SIGNALS, SMALL, TIMED, WIDER, bugs_of, config, ends_of, found, hunt, times};
+use crate::common::{Hunt, SIGNALS, SMALL, TIMED, WIDER, bugs_of, cases, config, ends_of, found, hunt};
 use proptest::prelude::*;
 use racehunter_abi::Kind;
 use racehunter_analyses::{BoundKind, Options, Reduction, Strategy, Technique};
@@ -390,7 +390,7 @@ fn conflicting_threads_are_interleaved() {
 fn reduction_saves_most_schedules_of_random_programs() {
     for (technique, part) in [(Technique::ContextBound, 2), (Technique::Dfs, 4)] {
         let mut sums = [0; 3];
-        for seed in 0..80 * times() {
+        for seed in 0..cases(80) {
             let program = Program::random(seed, WIDER);
             if schedules(&program, &all_points(&program), LIMIT).is_none() {
                 continue;
