@@ -54,7 +54,7 @@ impl Victim {
         self.hunt = Started::new(&mut again);
     }
 
-    fn is_as_on_one_machine(self) {
+    fn expect_as_on_one_machine(self) {
         let many = Hunted::new(self.hunt.finish()).expect(0);
         assert_eq!(essence(&many), essence(&self.one), "{}", many.ended.stderr);
     }
@@ -114,7 +114,7 @@ fn survive(kills: &[Kill], seed: u64) {
             }
         }
     }
-    victim.is_as_on_one_machine();
+    victim.expect_as_on_one_machine();
     end(workers);
 }
 
@@ -148,7 +148,7 @@ fn results_that_the_server_has_lost_are_made_again() {
     }
     server.start();
     victim.resume();
-    victim.is_as_on_one_machine();
+    victim.expect_as_on_one_machine();
     end(workers);
 }
 
