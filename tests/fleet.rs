@@ -1,94 +1,15 @@
 //! Hunts on many machines: a real `nats-server` on the loopback interface, coordinators and workers as processes.
 
-use racehunter_e2e::processes::eventually;
-use racehunter_e2e::{Ended, Hunted, Started, Workshop, racehunter, root, run};
-use rustix::process::Signal;
-use serde_json::Value;
-use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+mod access;
+mod distrust;
+mod recipes;
+mod survival;
+
+use racehunter_e2e::nats::{Server, end};
+use racehunter_e2e::workshop::text;
+use racehunter_e2e::{Hunted, Started, Workshop, racehunter, root, run};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
-use std::{fs, thread};
-
-/// A NATS server of this test alone.
-struct Server {
-    port: u16,
-    directory: PathBuf,
-    extra: String,
-    child: Option<Child>,
-    _workshop: Workshop,
-}
-
-impl Server {
-    fn new() -> Self {
-        Self::with("")
-    }
-
-    /// With further lines of configuration.
-    fn with(extra: &str) -> Self {
-        let workshop = Workshop::new();
-        // The port is free now, and is unlikely to be taken in the next moment.
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let directory = workshop.path("server");
-        fs::create_dir_all(&directory).unwrap();
-        let mut server = Self { port, directory, extra: extra.to_owned(), child: None, _workshop: workshop };
-        server.start();
-        server
-    }
-
-    fn start(&mut self) {
-        let Self { port, directory, extra, .. } = self;
-        let storage = if extra.contains("jetstream") {
-            String::new()
-        } else {
-            format!("jetstream {{ store_dir: \"{}\" }}", directory.join("store").display())
-        };
-        let config = directory.join("server.conf");
-        fs::write(&config, format!("listen: \"127.0.0.1:{port}\"\n{storage}\n{extra}\n")).unwrap();
-        let mut command = Command::new("nats-server");
-        command.arg("-c").arg(&config).stdout(Stdio::null()).stderr(Stdio::null());
-        self.child = Some(command.spawn().expect("nats-server is installed: run `cargo xtask test`"));
-        let port = self.port;
-        eventually("the server does not listen", || TcpStream::connect(("127.0.0.1", port)).is_ok());
-    }
-
-    /// Kills it, as a power failure of its machine would.
-    fn kill(&mut self) {
-        if let Some(mut child) = self.child.take() {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-
-    fn url(&self) -> String {
-        format!("nats://127.0.0.1:{}", self.port)
-    }
-
-    fn worker(&self, name: &str, options: &[&str]) -> Started {
-        Started::new(racehunter(["worker", "--engine", &self.url(), "--name", name, "--jobs", "1"]).args(options))
-    }
-
-    /// The lines of `status --message-format json`.
-    fn status(&self) -> Vec<Value> {
-        let words = ["status", "--engine", &self.url(), "--message-format", "json"];
-        let ended = run(&mut racehunter(words)).expect(0);
-        ended.stdout.lines().map(|line| serde_json::from_str(line).expect("it is JSON")).collect()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-/// Kills workers when the test ends.
-fn end(workers: Vec<Started>) {
-    for worker in workers {
-        worker.signal(Signal::KILL);
-    }
-}
 
 /// Findings, executions, claim, whether it is complete, and the stages: bound, executions, and whether it is complete.
 type Essence = (Vec<String>, u64, String, bool, Vec<(u32, u64, bool)>);
@@ -154,16 +75,19 @@ fn walks_use_up_their_budget_exactly() {
     end(workers);
 }
 
-/// Three threads, and more than a thousand schedules with two preemptions.
-const SUMS: &str = r#"
+/// Three threads, and some 1,400 schedules with two preemptions. Each execution sleeps in real time at its end, so that a hunt cannot
+/// be over before something is killed.
+const SLOW_SUMS: &str = r#"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
 
 atomic_int sum;
 
 static void *add(void *unused) {
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 3; i++)
         atomic_fetch_add(&sum, 1);
     return unused;
 }
@@ -174,72 +98,29 @@ int main(void) {
         pthread_create(&threads[i], NULL, add, NULL);
     for (int i = 0; i < 3; i++)
         pthread_join(threads[i], NULL);
+    struct timespec length = {0, 10 * 1000 * 1000};
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"((long)SYS_nanosleep), "D"(&length), "S"(NULL)
+                     : "rcx", "r11", "memory");
     return 0;
 }
 "#;
 
-/// Kills workers, coordinators and the server, and hunts to the end.
-fn survive(server: &mut Server, kills: u64, seed: u64) {
-    let (workshop, program) = Workshop::with_program(SUMS);
-    let one = Workshop::new().hunt(&program, &EXHAUSTIVE).expect(0);
-    let url = server.url();
-    let options = [&EXHAUSTIVE[..], &["--engine", &url, "--part-runs", "12", "--engine-lease", "1s"]].concat();
-    let resumed = [&options[..], &["--resume"]].concat();
-    let mut random = seed;
-    let mut draw = |below: u64| {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (random >> 33) % below
-    };
-    let command = |options: &[&str]| workshop.hunt_command(&program, options);
-    let mut hunt = Started::new(&mut command(&options));
-    let mut workers: Vec<Started> = vec![server.worker("w0", &[]), server.worker("w1", &[])];
-    // Until the hunt has a name there is nothing to resume.
-    eventually("no hunt", || server.status().iter().any(|line| line["reason"] == "fleet-hunt"));
-    for kill in 0..kills {
-        thread::sleep(Duration::from_millis(draw(300)));
-        match draw(3) {
-            0 => {
-                let victim = workers.swap_remove(usize::try_from(draw(2)).unwrap());
-                victim.signal(Signal::KILL);
-                drop(victim);
-                workers.push(server.worker(&format!("w{}", kill + 2), &[]));
-            }
-            1 => {
-                hunt.signal(Signal::KILL);
-                drop(hunt);
-                hunt = Started::new(&mut command(&resumed));
-            }
-            _ => {
-                server.kill();
-                thread::sleep(Duration::from_millis(draw(300)));
-                server.start();
-            }
-        }
-    }
-    let many = Hunted::new(hunt.finish());
-    if many.ended.status == Some(2) {
-        // It had ended before the last coordinator was killed, and there is nothing to resume.
-        many.ended.says("no unfinished hunt");
-    } else {
-        assert_eq!(essence(&many.expect(0)), essence(&one));
-    }
-    end(workers);
-}
-
 #[test]
-fn whatever_dies_nothing_is_lost_or_counted_twice() {
-    survive(&mut Server::new(), 4, 1);
+fn an_analysis_that_cannot_be_lent_is_refused() {
+    let server = Server::new();
+    let program = target("data-race/lost_update.c");
+    let url = server.url();
+    for options in [&["--analysis", "thread-bound"][..], &["--analysis", "dfs", "--reduction=dynamic"]] {
+        let words = [options, &["--engine", &url]].concat();
+        Workshop::new().hunt(&program, &words).expect(2).ended.says("cannot be done on other machines");
+    }
 }
 
 mod slow {
     use super::*;
-
-    #[test]
-    fn fifty_kills_at_random_moments() {
-        for seed in 0..10 {
-            survive(&mut Server::new(), 5, 100 + seed);
-        }
-    }
 
     #[test]
     fn twenty_targets_with_one_two_and_four_workers() {
@@ -269,40 +150,6 @@ mod slow {
             .collect();
         names.sort();
         names.into_iter().step_by(5).take(count).collect()
-    }
-}
-
-fn hunt_at(url: &str, options: &[&str]) -> Ended {
-    let program = target("assertion/bank_transfer.fixed.cpp");
-    let words = [&EXHAUSTIVE[..], &["--engine", url], options].concat();
-    Workshop::new().hunt(&program, &words).ended
-}
-
-#[test]
-fn an_engine_that_cannot_be_used_is_named() {
-    let unused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let url = format!("nats://127.0.0.1:{unused}");
-    hunt_at(&url, &[]).expect(2).says("cannot reach the engine").says("nats-server -js");
-    run(&mut racehunter(["worker", "--engine", &url])).expect(2).says("cannot reach the engine");
-    run(&mut racehunter(["status", "--engine", &url])).expect(2).says("cannot reach the engine");
-    let plain = Server::with("# no jetstream\n");
-    hunt_at(&plain.url(), &[]).expect(2).says("has no JetStream").says("nats-server -js -sd");
-    let closed = Server::with("authorization { user: ada, password: secret }");
-    hunt_at(&closed.url(), &[]).expect(2).says("refuses these credentials").says("--engine-creds");
-    let open = format!("nats://ada:secret@127.0.0.1:{}", closed.port);
-    let ended = run(&mut racehunter(["status", "--engine", &open])).expect(0);
-    assert_eq!(ended.stdout, "no hunts\n0 workers\n");
-    hunt_at(&open, &["--resume"]).expect(2).says("no unfinished hunt");
-}
-
-#[test]
-fn an_analysis_that_cannot_be_lent_is_refused() {
-    let server = Server::new();
-    let program = target("data-race/lost_update.c");
-    let url = server.url();
-    for options in [&["--analysis", "thread-bound"][..], &["--analysis", "dfs", "--reduction=dynamic"]] {
-        let words = [options, &["--engine", &url]].concat();
-        Workshop::new().hunt(&program, &words).expect(2).ended.says("cannot be done on other machines");
     }
 }
 
@@ -350,45 +197,33 @@ fn a_worker_refuses_what_behaves_differently_and_what_it_is_not_to_run() {
     end(vec![other, picky, good]);
 }
 
-/// Publishes a message as any client of the server can.
-fn publish(server: &Server, subject: &str, payload: &[u8]) {
-    let mut socket = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
-    let head = format!("CONNECT {{\"verbose\":false}}\r\nPUB {subject} {}\r\n", payload.len());
-    socket.write_all(&[head.as_bytes(), payload, b"\r\nPING\r\n"].concat()).unwrap();
-    // The answer comes after the message was taken.
-    let mut answer = String::new();
-    let mut buffer = [0; 4096];
-    while !answer.contains("PONG") {
-        let count = socket.read(&mut buffer).unwrap();
-        assert!(count > 0, "the server has closed the connection: {answer}");
-        answer.push_str(&String::from_utf8_lossy(&buffer[..count]));
-    }
-}
-
+/// The search must not depend on where the instrumented library of a program is.
 #[test]
-fn a_worker_that_returns_garbage_is_shut_out_and_named() {
+fn instrumented_libraries_travel_with_the_program() {
     let server = Server::new();
-    let (workshop, program) = Workshop::with_program(DEPENDS);
-    let one = Workshop::new().hunt(&program, &EXHAUSTIVE).expect(0);
+    let workshop = Workshop::new();
+    let library = "#include <stdatomic.h>\natomic_int sum;\nvoid add(void) { atomic_fetch_add(&sum, 1); }\n";
+    let main = DEPENDS.replace("atomic_int sum;", "void add(void);").replace("atomic_fetch_add(&sum, 1)", "add()");
+    let (library, main) = (workshop.write("sum.c", library), workshop.write("main.c", &main));
+    let (built, program) = (workshop.path("private/libsum.so"), workshop.path("program"));
+    fs::create_dir_all(workshop.path("private")).unwrap();
+    workshop.cc(["-O1", "-shared", "-fPIC", &text(&library), "-o", &text(&built)]).expect(0);
+    workshop.cc(["-O1", "-pthread", &text(&main), &text(&built), "-o", &text(&program)]).expect(0);
+    // Only commands with this variable find the library. The workers have none.
+    let private = |mut command: std::process::Command| {
+        command.env("LD_LIBRARY_PATH", workshop.path("private"));
+        Hunted::new(run(&mut command)).expect(0)
+    };
+    fs::rename(&built, workshop.path("private/elsewhere")).unwrap();
+    let _ = Workshop::new().hunt(&program, &EXHAUSTIVE).expect(2);
+    fs::rename(workshop.path("private/elsewhere"), &built).unwrap();
+    let one = private(Workshop::new().hunt_command(&program, &EXHAUSTIVE));
+    let worker = server.worker("far", &[]);
     let url = server.url();
     let options = [&EXHAUSTIVE[..], &["--engine", &url, "--part-runs", "16"]].concat();
-    let hunt = Started::new(&mut workshop.hunt_command(&program, &options));
-    let mut name = String::new();
-    eventually("no hunt", || {
-        let lines = server.status();
-        let line = lines.iter().find(|line| line["reason"] == "fleet-hunt" && line["status"]["state"] == "exploring");
-        name = line.and_then(|line| line["hunt"].as_str()).unwrap_or_default().to_owned();
-        !name.is_empty()
-    });
-    publish(&server, &format!("racehunter.{name}.result.evil"), b"\0nothing that makes sense");
-    hunt.wait_until_it_says("worker `evil` is shut out");
-    publish(&server, &format!("racehunter.{name}.result.empty"), b"");
-    hunt.wait_until_it_says("worker `empty` is shut out");
-    let good = server.worker("good", &[]);
-    let hunted = Hunted::new(hunt.finish()).expect(0);
-    assert_eq!(essence(&hunted), essence(&one));
-    let lines = server.status();
-    let line = lines.iter().find(|line| line["reason"] == "fleet-hunt").unwrap();
-    assert_eq!(line["status"]["shut_out"].as_object().map(serde_json::Map::len), Some(2), "{line}");
-    end(vec![good]);
+    let many = private(workshop.hunt_command(&program, &options));
+    assert_eq!(essence(&many), essence(&one));
+    let hunts = server.hunts();
+    assert!(hunts[0]["status"]["parts_done"].as_u64() > Some(0), "{hunts:?}");
+    end(vec![worker]);
 }

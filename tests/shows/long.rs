@@ -122,7 +122,7 @@ pub fn processor_time() -> Duration {
 }
 
 /// Returns the sum of the first few times in a kernel file: user and system time, its own and those of its children.
-fn ticks_of(file: &str, times: usize) -> Duration {
+pub fn ticks_of(file: &str, times: usize) -> Duration {
     const TICK: Duration = Duration::from_millis(10);
     let stat = std::fs::read_to_string(file).unwrap_or_default();
     // The name, in parentheses, may contain anything.

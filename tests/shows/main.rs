@@ -6,6 +6,7 @@
 
 mod chaos;
 mod crates;
+mod fleet;
 mod garble;
 mod hunt;
 mod hypothesis;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         ["chaos", "--garble", rest @ ..] => garble::show(rest),
         ["chaos", rest @ ..] => chaos::show(rest),
         ["hunt", rest @ ..] => hunt::show(rest),
+        ["fleet", rest @ ..] => fleet::show(rest),
         ["tables", rest @ ..] => tables::show(rest),
         ["hypothesis", rest @ ..] => hypothesis::show(rest),
         ["watchpoint", names @ ..] => watchpoints::show(names),

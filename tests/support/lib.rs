@@ -15,6 +15,7 @@
 //! - [`pair`] runs a program on both backends and compares.
 //! - [`probes`] reads the annotations of programs below `probes/`.
 //! - [`answers`] compares these with the command's answers.
+//! - [`nats`] is the server of hunts on many machines.
 //! - [`processes`] looks for processes that a hunt may have left running.
 //!
 //! The programs in `shows/` print as tables what the tests assert. Start at `targets.rs`.
@@ -23,6 +24,7 @@
 pub mod annotations;
 pub mod answers;
 pub mod mutants;
+pub mod nats;
 pub mod pair;
 pub mod probes;
 pub mod processes;

@@ -104,6 +104,13 @@ impl Started {
         kill_process(pid, signal).expect("the process exists until it is waited for");
     }
 
+    /// Returns true if it has not ended.
+    #[track_caller]
+    #[must_use]
+    pub fn is_running(&mut self) -> bool {
+        self.child.try_wait().expect("a child can be waited for").is_none()
+    }
+
     /// Waits until it has written this to standard output.
     #[track_caller]
     pub fn wait_for(&self, text: &str) {

@@ -1,5 +1,5 @@
 //! The commands for developers: `cargo xtask
-//! build|install|dist|demo|demo-rust|test|architecture|browser|targets|probes|chaos|real|oracle|bench`.
+//! build|install|dist|demo|demo-rust|test|architecture|recipes|browser|targets|probes|chaos|real|oracle|bench`.
 //!
 //! This program installs everything that the project needs beyond a Rust toolchain and a C compiler, or names it in one
 //! line if that is not possible. See [`packages`] for the list, and [`build`] for how the parts fit together.
@@ -12,6 +12,7 @@ mod clean_root;
 mod demo;
 mod dist;
 mod packages;
+mod recipes;
 mod shell;
 mod test;
 
@@ -36,6 +37,7 @@ usage: cargo xtask COMMAND
             overwrites what it shares with the controller: `cargo xtask chaos --garble [SEEDS]`
   real      run sqlite3, zstd, xz and a server under control: `cargo xtask real [--runs N] [NAME...]`
   oracle    compare predictions and proofs with plain enumeration, at length: `cargo xtask oracle [--traces N] [--programs N] [--hunts N]`
+  recipes   have the recipes for Kubernetes and Slurm in docs/fleet.md checked by kubernetes-validate and sbatch
   browser   check the page of `racehunter report --html` in headless Chromium: it renders, reacts, and fits
   build     build the command, the runtime and the compiler plugin into target/racehunter
   install   build, and put racehunter, racehunter-cc, racehunter-c++ and cargo-racehunter on the PATH ($CARGO_HOME/bin)
@@ -56,7 +58,8 @@ usage: cargo xtask COMMAND
             ThreadSanitizer: `cargo xtask bench real [--runs N] [NAME...]`; a virtual machine with threads: `cargo xtask bench machine [--dir DIR] [--runs N] [--time T]`; correct uses of popular crates, from
             the registry: `cargo xtask bench crates [OPTIONS OF cargo racehunter test]`; published bugs of crates, and the versions
             that repair them: `cargo xtask bench advisories [--runs N] [--time T] [NAME...]`; the crates' own tests: `cargo xtask
-            bench suites [--runs N] [--time T] [NAME...]`; beside loom, Shuttle and ThreadSanitizer: `cargo xtask bench peers [--runs N] [--time T]`
+            bench suites [--runs N] [--time T] [NAME...]`; hunts with more and more workers, and simulated workers at one server: `cargo xtask
+            bench fleet [--quick] [--wait MS] [--steps N] [--workers N,...] [--simulated N]`; beside loom, Shuttle and ThreadSanitizer: `cargo xtask bench peers [--runs N] [--time T]`
 ";
 
 fn main() -> ExitCode {
@@ -75,6 +78,7 @@ fn run() -> Result<()> {
     match words.as_slice() {
         ["browser"] => browser::run(&Kit::build()?),
         ["architecture"] => architecture::run(),
+        ["recipes"] => recipes::run(),
         ["demo"] => demo::run(&Kit::build()?),
         ["demo-rust"] => {
             packages::need(packages::RUST)?;
@@ -99,6 +103,10 @@ fn run() -> Result<()> {
         ["bench", "real", rest @ ..] => {
             packages::need(packages::BENCH)?;
             show(&[&["price"], rest].concat())
+        }
+        ["bench", "fleet", rest @ ..] => {
+            packages::need(packages::FLEET)?;
+            show(&[&["fleet"], rest].concat())
         }
         ["bench", "machine", rest @ ..] => show(&[&["machine"], rest].concat()),
         ["bench", "projects", rest @ ..] => {

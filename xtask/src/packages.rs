@@ -35,11 +35,21 @@ pub const TEST: &[Need] = &[
     need_of("automake", "automake"),
     need_of("gdb", "gdb"),
     need_of("nats-server", "nats-server"),
+    need_of("openssl", "openssl"),
 ];
+/// To measure hunts on many machines: the engine.
+pub const FLEET: &[Need] = &[need_of("nats-server", "nats-server")];
 /// To hunt Rust crates: the LLVM of the toolchain.
 pub const RUST: &[Need] = &[need_of("clang-22", "clang-22"), need_of("llvm-config-22", "llvm-22-dev")];
 /// To check the HTML page of a report.
 pub const BROWSER: &[Need] = &[need_of("chromium", "chromium")];
+/// To check the recipes for clusters and queues.
+pub const RECIPES: &[Need] = &[
+    need_of("slurmctld", "slurmctld"),
+    need_of("sbatch", "slurm-client"),
+    need_of("/usr/lib/x86_64-linux-gnu/slurm-wlm/select_cons_tres.so", "slurm-wlm-basic-plugins"),
+    need_of("/usr/share/doc/python3-venv", "python3-venv"),
+];
 /// To install the package in a root file system of its own.
 pub const CLEAN_ROOT: &[Need] = &[need_of("mmdebstrap", "mmdebstrap")];
 /// To measure: ThreadSanitizer's runtime, which is a peer.

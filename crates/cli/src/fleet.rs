@@ -8,7 +8,8 @@ use anyhow::{Context as _, Result};
 use clap::Parser as _;
 use racehunter_fleet::{Engine, NatsBoard, NatsDesk};
 use racehunter_hunter::fleet::{
-    Announcement, Desk as _, Fleet, Lease, Part, Refusal, Role, Worked, Worker as Explorer, WorkerStatus,
+    Announcement, Call, Desk as _, EngineError, Fleet, Lease, Part, Refusal, Role, Worked, Worker as Explorer,
+    WorkerStatus,
 };
 use racehunter_hunter::{Error, Subject, Suppressions, jobs};
 use racehunter_report::fleet as words;
@@ -26,7 +27,7 @@ const WAIT: Duration = Duration::from_millis(500);
 /// Time between two looks for hunts, when there are none.
 const LOOK: Duration = Duration::from_millis(500);
 /// Time between two reports of a worker to the engine.
-const REPORT: Duration = Duration::from_secs(2);
+const REPORT: Duration = Duration::from_secs(5);
 
 /// Connects to the engine of a hunt, if it has one.
 pub fn board(arguments: &Hunt) -> Result<Option<NatsBoard>> {
@@ -77,14 +78,16 @@ struct Work<'a> {
 /// `racehunter worker`: explores parts until it is interrupted or has been idle for long enough.
 pub fn work(arguments: &Worker) -> Result<Exit> {
     let interrupts = Interrupts::catch()?;
-    let engine = Engine::connect(arguments.entry.access(&arguments.engine)).map_err(Error::from)?;
+    let access = arguments.entry.access(&arguments.engine);
+    let address = access.shown();
+    let engine = Engine::connect(access).map_err(Error::from)?;
     let name = plain(&arguments.name.clone().unwrap_or_else(|| format!("{}-{}", machine(), std::process::id())));
     let temporary = tempfile::tempdir().context("cannot create a temporary directory")?;
     let cache = arguments.cache.clone().unwrap_or_else(|| temporary.path().to_path_buf());
     let desk = NatsDesk::new(engine, name.clone());
     let status = WorkerStatus { worker: name.clone(), ..WorkerStatus::default() };
     if !arguments.quiet {
-        eprintln!("{}", words::worker_begins(&name, &arguments.engine, &arguments.only_hash));
+        eprintln!("{}", words::worker_begins(&name, &address, &arguments.only_hash));
     }
     let sessions = BTreeMap::new();
     let suppressions = Suppressions::default();
@@ -101,6 +104,7 @@ fn plain(name: &str) -> String {
 impl Work<'_> {
     fn run(&mut self) -> Result<Exit> {
         let mut busy = Instant::now();
+        let (mut hunts, mut looked) = (Vec::new(), None::<Instant>);
         loop {
             if let Some(signal) = self.interrupts.signal() {
                 return Ok(Exit::Interrupted(signal));
@@ -109,9 +113,13 @@ impl Work<'_> {
                 return Ok(Exit::Clean);
             }
             self.report()?;
-            let hunts = self.desk.hunts().map_err(Error::from)?;
-            self.sessions.retain(|hunt, _| hunts.iter().any(|announcement| announcement.hunt == *hunt));
+            if looked.is_none_or(|last| last.elapsed() >= LOOK) {
+                hunts = self.desk.hunts().map_err(Error::from)?;
+                looked = Some(Instant::now());
+                self.sessions.retain(|hunt, _| hunts.iter().any(|announcement| announcement.hunt == *hunt));
+            }
             let mut waits = hunts.is_empty();
+            let mut works = false;
             for announcement in &hunts {
                 if self.status.refused.contains_key(&announcement.hunt) {
                     waits = true;
@@ -120,9 +128,17 @@ impl Work<'_> {
                 if !self.join(announcement)? {
                     continue;
                 }
-                let Some(lease) = self.desk.take(&announcement.hunt, WAIT).map_err(Error::from)? else { continue };
+                let began = Instant::now();
+                let lease = self.desk.take(&announcement.hunt, WAIT).map_err(Error::from)?;
+                self.status.taking_us += microseconds(began);
+                let Some(lease) = lease else { continue };
                 self.explore(announcement, lease)?;
                 busy = Instant::now();
+                works = true;
+            }
+            if !works {
+                // Perhaps there are other hunts by now, or these are over.
+                looked = None;
             }
             if waits {
                 std::thread::sleep(LOOK);
@@ -191,7 +207,12 @@ impl Work<'_> {
         };
         for file in &announcement.files {
             let path = directory.join(&file.name);
-            self.desk.fetch(file, &path).map_err(Error::from)?;
+            match self.desk.fetch(file, &path) {
+                Ok(()) => {}
+                // Other hunts may be in order.
+                Err(error @ EngineError::Damaged { .. }) => return Ok(Err(Refusal::Damaged(error.to_string()))),
+                Err(error) => return Err(Error::from(error).into()),
+            }
             match file.role {
                 Role::Program => {
                     make_executable(&path)?;
@@ -222,15 +243,24 @@ impl Work<'_> {
         };
         let named = PathBuf::from(&announcement.name);
         let settings = hunt::settings(&session.arguments, &named, Instant::now(), &self.suppressions);
-        let mut should_stop = || self.interrupts.signal().is_some() || lease.is_void(part.epoch);
+        let mut call = || match self.interrupts.signal() {
+            Some(_) => Call::GiveBack,
+            None => lease.call(part.epoch),
+        };
         let bytes = lease.part().to_vec();
-        match session.explorer.explore(&settings, &self.name, &bytes, &mut should_stop) {
+        let began = Instant::now();
+        let worked = session.explorer.explore(&settings, &self.name, &bytes, &mut call);
+        self.status.exploring_us += microseconds(began);
+        match worked {
             Ok(Worked::Done(result, executions)) => {
+                let began = Instant::now();
                 lease.hand_in(&result.encode()).map_err(Error::from)?;
+                self.status.handing_in_us += microseconds(began);
                 self.status.parts += 1;
                 self.status.executions += executions;
             }
-            Ok(Worked::Stopped) => lease.give_back(),
+            Ok(Worked::Stopped(Call::Discard)) => lease.discard(),
+            Ok(Worked::Stopped(_)) => lease.give_back(),
             Err(error) => {
                 lease.give_back();
                 self.sessions.remove(&announcement.hunt);
@@ -244,6 +274,10 @@ impl Work<'_> {
         }
         Ok(())
     }
+}
+
+fn microseconds(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
 /// Returns where libraries are looked for: in this directory, then where they are looked for anyway.

@@ -217,6 +217,33 @@ impl<'a> Campaign<'a> {
         }
         let (running, plans) = self.take_batch(left);
         let mut sharing = Vec::new();
+        let ended = self.run_batch(executor, should_stop, (&running, &plans), &mut sharing);
+        let grew = match ended {
+            Ok(None) => self.monitor_sharing(executor, &sharing, should_stop),
+            // There is no time for monitor runs. The executions count, so what they reported must not be lost.
+            _ => Ok(self.add_reported(executor, &sharing)),
+        };
+        match grew {
+            Ok(0) => {}
+            Ok(grew) => self.points_grew(grew),
+            Err(failure) => {
+                // Some monitor runs may have added points before one failed.
+                let added = self.add_reported(executor, &sharing);
+                self.points_grew(added.max(1));
+                return Err(failure);
+            }
+        }
+        ended
+    }
+
+    /// Runs the plans of a batch and takes in the executions. Returns why the campaign ends, if it does.
+    fn run_batch(
+        &mut self,
+        executor: &mut dyn Executor,
+        should_stop: &mut dyn FnMut() -> bool,
+        (running, plans): (&[Running], &[Plan]),
+        sharing: &mut Vec<(Plan, Vec<u32>)>,
+    ) -> Result<Option<Stop>, ExecutorError> {
         let mut seen = 0;
         while seen < plans.len() {
             let before = seen;
@@ -230,7 +257,7 @@ impl<'a> Campaign<'a> {
                 }
                 seen += 1;
                 match running.get(at).zip(plans.get(at)) {
-                    Some((running, plan)) => self.take_in(running, plan, execution, &mut sharing),
+                    Some((running, plan)) => self.take_in(running, plan, execution, sharing),
                     None => Flow::Stop,
                 }
             });
@@ -250,23 +277,13 @@ impl<'a> Campaign<'a> {
                 }
                 let Some(execution) = rest.next() else { break };
                 if let Some((running, plan)) = running.get(seen).zip(plans.get(seen)) {
-                    self.take_in(running, plan, &execution, &mut sharing);
+                    self.take_in(running, plan, &execution, sharing);
                 }
                 seen += 1;
             }
             if seen == before || seen > plans.len() {
                 return Err(ExecutorError(format!("{seen} executions for {} plans", plans.len())));
             }
-        }
-        let mut grew = 0;
-        for (repeat, reported) in sharing {
-            // One monitor run often explains the reports of several executions.
-            if reported.iter().any(|site| !self.sites.contains(site)) {
-                grew += self.monitor(executor, repeat, &reported, should_stop)?;
-            }
-        }
-        if grew > 0 {
-            self.points_grew(grew);
         }
         Ok(None)
     }

@@ -1,11 +1,12 @@
 //! The coordinator's side.
 
-use crate::engine::{Engine, Trouble, WORKERS, parts, results, stream, workers};
+use crate::engine::{Engine, REQUEST, Trouble, WORKERS, news, parts, results, stream, workers};
 use async_nats::jetstream::Message;
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, PullConsumer, pull};
+use async_nats::jetstream::context::PublishAckFuture;
 use async_nats::jetstream::stream::RetentionPolicy;
 use futures_util::StreamExt as _;
-use racehunter_hunter::fleet::{Announcement, Board, Delivered, End, EngineError, FileRef, Opened, Status};
+use racehunter_hunter::fleet::{Announcement, Board, Delivered, End, EngineError, FileRef, Opened, Queue, Status};
 use std::collections::VecDeque;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -21,6 +22,8 @@ pub struct NatsBoard {
     next: u64,
     /// Results that have arrived.
     arrived: VecDeque<(u64, Delivered)>,
+    /// Parts that were sent, and the answer of the server that is still to come.
+    offered: Vec<(Vec<u8>, Option<PublishAckFuture>)>,
     status: Status,
 }
 
@@ -33,7 +36,7 @@ impl NatsBoard {
     pub fn new(engine: Engine) -> Self {
         let status = Status::default();
         let (hunt, announcement, arrived) = (String::new(), None, VecDeque::new());
-        Self { engine, hunt, announcement, consumer: None, next: 1, arrived, status }
+        Self { engine, hunt, announcement, consumer: None, next: 1, arrived, offered: Vec::new(), status }
     }
 
     /// The hunt to continue: the latest one of those with this identity.
@@ -68,6 +71,29 @@ impl NatsBoard {
             jetstream.get_or_create_stream(log.clone()).await?;
             Ok(())
         })
+    }
+
+    /// Waits until the server has all parts that were offered, and sends those again that it has not.
+    fn flush(&mut self) -> Result<(), EngineError> {
+        let subject = format!("racehunter.{}.part", self.hunt);
+        let mut is_late = false;
+        for (message, sent) in std::mem::take(&mut self.offered) {
+            // Once it was waited for one answer for long enough, the others are there or do not come.
+            let patience = if is_late { Duration::ZERO } else { REQUEST };
+            let has_it = sent.is_some_and(|sent| {
+                let answer = async { tokio::time::timeout(patience, sent.into_future()).await };
+                self.engine.runtime.block_on(answer).is_ok_and(|answer| answer.is_ok())
+            });
+            if !has_it {
+                is_late = true;
+                // It may have it nevertheless. A part that is done twice counts once.
+                self.engine.persist(|| async {
+                    self.engine.jetstream.publish(subject.clone(), message.clone().into()).await?.await?;
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(())
     }
 
     fn fill(&mut self, patience: Duration) -> Result<(), Trouble> {
@@ -154,13 +180,16 @@ impl Board for NatsBoard {
     fn offer(&mut self, _number: u64, part: &[u8]) -> Result<(), EngineError> {
         let message = self.engine.wrap(part)?;
         let subject = format!("racehunter.{}.part", self.hunt);
-        self.engine.persist(|| async {
-            self.engine.jetstream.publish(subject.clone(), message.clone().into()).await?.await?;
-            Ok(())
-        })
+        // The server's answer is awaited later: a coordinator with many workers would otherwise wait for it most of the time.
+        let sent = self.engine.wait_for(Duration::ZERO, async {
+            Ok(self.engine.jetstream.publish(subject, message.clone().into()).await?)
+        });
+        self.offered.push((message, sent.ok()));
+        if self.offered.len() >= BATCH { self.flush() } else { Ok(()) }
     }
 
     fn withdraw(&mut self) -> Result<(), EngineError> {
+        self.flush()?;
         let name = parts(&self.hunt);
         self.engine.persist(|| async {
             self.engine.jetstream.get_stream(&name).await?.purge().await?;
@@ -169,6 +198,9 @@ impl Board for NatsBoard {
     }
 
     fn next(&mut self, patience: Duration) -> Result<Option<Delivered>, EngineError> {
+        if self.arrived.is_empty() {
+            self.flush()?;
+        }
         if self.arrived.is_empty() && self.fill(patience).is_err() {
             // The server may be away. It is asked again until it answers; then from where we were.
             self.consumer = None;
@@ -178,13 +210,15 @@ impl Board for NatsBoard {
         Ok(self.arrived.pop_front().map(|(_, delivered)| delivered))
     }
 
-    fn is_idle(&mut self) -> Result<bool, EngineError> {
+    fn queue(&mut self) -> Result<Queue, EngineError> {
+        self.flush()?;
         let name = parts(&self.hunt);
         self.engine.persist(|| async {
-            let stream = self.engine.jetstream.get_stream(&name).await?;
+            let stream = self.engine.jetstream.get_stream_no_info(&name).await?;
             let consumer: PullConsumer = stream.get_consumer(WORKERS).await?;
             let info = consumer.cached_info();
-            Ok(info.num_pending == 0 && info.num_ack_pending == 0)
+            let (taken, idle) = (info.num_ack_pending as u64, info.num_waiting as u64);
+            Ok(Queue { waiting: info.num_pending, taken, idle })
         })
     }
 
@@ -192,6 +226,7 @@ impl Board for NatsBoard {
         self.consumer = None;
         self.next = 1;
         self.arrived.clear();
+        self.offered.clear();
         self.create_streams()?;
         self.announce()
     }
@@ -200,7 +235,12 @@ impl Board for NatsBoard {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.status = Status { at: now.as_secs(), ..status.clone() };
         let bytes = serde_json::to_vec(&self.status).map_err(|error| EngineError::Other(error.to_string()))?;
-        self.engine.put(&format!("status.{}", self.hunt), &bytes)
+        self.engine.put(&format!("status.{}", self.hunt), &bytes)?;
+        // Workers that have a part hear it at once. It does not matter if a message is lost: the next one says the same.
+        let subject = news(&self.hunt);
+        let client = self.engine.jetstream.client();
+        let _ = self.engine.wait_for(Duration::ZERO, async { Ok(client.publish(subject, bytes.into()).await?) });
+        Ok(())
     }
 
     fn close(&mut self, end: End) -> Result<(), EngineError> {

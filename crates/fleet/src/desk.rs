@@ -1,15 +1,16 @@
 //! The workers' side.
 
-use crate::engine::{Engine, Trouble, WORKERS, chain, parts};
+use crate::engine::{Engine, Trouble, WORKERS, chain, news, parts};
+use crate::payload::LARGEST_FILE;
 use async_nats::jetstream::consumer::{PullConsumer, pull};
 use async_nats::jetstream::{AckKind, Message, message::Acker};
 use futures_util::StreamExt as _;
-use racehunter_hunter::fleet::{Announcement, Desk, EngineError, FileRef, Lease, Status, WorkerStatus};
+use racehunter_hunter::fleet::{Announcement, Call, Desk, EngineError, FileRef, Lease, Status, WorkerStatus};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::task::JoinHandle;
 
 /// A worker, at the engine.
@@ -20,13 +21,15 @@ pub struct NatsDesk {
     /// Announcements by the name of the hunt. They never change.
     known: BTreeMap<String, Announcement>,
     consumers: BTreeMap<String, PullConsumer>,
+    listeners: BTreeMap<String, Listener>,
 }
 
 impl NatsDesk {
     /// The side of a worker with this name.
     #[must_use]
     pub fn new(engine: Engine, worker: String) -> Self {
-        Self { engine, worker, known: BTreeMap::new(), consumers: BTreeMap::new() }
+        let (known, consumers, listeners) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { engine, worker, known, consumers, listeners }
     }
 
     fn announcement(&mut self, hunt: &str) -> Result<Option<Announcement>, EngineError> {
@@ -68,6 +71,7 @@ impl Desk for NatsDesk {
         let index = self.engine.index()?;
         self.known.retain(|hunt, _| index.contains(hunt));
         self.consumers.retain(|hunt, _| index.contains(hunt));
+        self.listeners.retain(|hunt, _| index.contains(hunt));
         for hunt in index {
             let status = self.status(&hunt)?;
             let is_open =
@@ -81,7 +85,7 @@ impl Desk for NatsDesk {
 
     fn fetch(&mut self, file: &FileRef, path: &Path) -> Result<(), EngineError> {
         let damaged = || EngineError::Damaged { name: file.name.clone(), digest: file.digest.clone() };
-        let bytes = self.engine.recall(&file.digest, &file.digest)?.ok_or_else(damaged)?;
+        let bytes = self.engine.recall(&file.digest, LARGEST_FILE)?.ok_or_else(damaged)?;
         let trouble = |error: std::io::Error| EngineError::Other(format!("cannot write `{}`: {error}", path.display()));
         std::fs::write(path, bytes).map_err(trouble)
     }
@@ -103,12 +107,72 @@ impl Desk for NatsDesk {
         let Some(part) = self.engine.unwrap(&message.payload)? else {
             return Ok(None);
         };
-        Ok(Some(Box::new(NatsLease::new(self.engine.clone(), hunt, &self.worker, part, acker))))
+        let Self { engine, listeners, worker, .. } = self;
+        let listener = listeners.entry(hunt.to_owned()).or_insert_with(|| Listener::new(engine, hunt));
+        let subject = format!("racehunter.{hunt}.result.{worker}");
+        let lease = NatsLease::new(engine.clone(), subject, part, acker, Arc::clone(&listener.news));
+        Ok(Some(Box::new(lease)))
     }
 
     fn report(&mut self, status: &WorkerStatus) -> Result<(), EngineError> {
         let bytes = serde_json::to_vec(status).map_err(|error| EngineError::Other(error.to_string()))?;
         self.engine.put(&format!("worker.{}", self.worker), &bytes)
+    }
+}
+
+/// What is known about a hunt.
+#[derive(Default)]
+struct News {
+    epoch: AtomicU64,
+    is_over: AtomicBool,
+    recalls: AtomicU64,
+}
+
+impl News {
+    fn note(&self, status: &[u8]) {
+        let Ok(status) = serde_json::from_slice::<Status>(status) else { return };
+        self.epoch.store(status.epoch, Ordering::Relaxed);
+        self.is_over.store(status.state != "exploring", Ordering::Relaxed);
+        self.recalls.store(status.recalls, Ordering::Relaxed);
+    }
+}
+
+/// Listens to what the coordinator of a hunt says, until it is dropped.
+struct Listener {
+    news: Arc<News>,
+    task: JoinHandle<()>,
+}
+
+/// Time without news after which a worker looks for itself. Coordinators say something every second.
+const SILENCE: Duration = Duration::from_secs(5);
+
+impl Listener {
+    fn new(engine: &Engine, hunt: &str) -> Self {
+        let known = Arc::new(News::default());
+        let (client, store) = (engine.jetstream.client().clone(), engine.store.clone());
+        let (subject, key, news) = (news(hunt), format!("status.{hunt}"), Arc::clone(&known));
+        let task = engine.runtime.spawn(async move {
+            let Ok(mut messages) = client.subscribe(subject).await else { return };
+            loop {
+                match tokio::time::timeout(SILENCE, messages.next()).await {
+                    Ok(Some(message)) => news.note(&message.payload),
+                    // The connection is closed.
+                    Ok(None) => return,
+                    Err(_) => {
+                        if let Ok(Some(status)) = store.get(key.as_str()).await {
+                            news.note(&status);
+                        }
+                    }
+                }
+            }
+        });
+        Self { news: known, task }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.task.abort();
     }
 }
 
@@ -119,47 +183,29 @@ struct NatsLease {
     subject: String,
     part: Vec<u8>,
     acker: Arc<Acker>,
-    /// What is known about the hunt.
-    epoch: Arc<AtomicU64>,
-    over: Arc<AtomicBool>,
+    news: Arc<News>,
+    /// How often parts had been called back when it was taken.
+    recalls: u64,
     renewal: JoinHandle<()>,
 }
 
 impl NatsLease {
-    fn new(engine: Engine, hunt: &str, worker: &str, part: Vec<u8>, acker: Acker) -> Self {
+    fn new(engine: Engine, subject: String, part: Vec<u8>, acker: Acker, news: Arc<News>) -> Self {
         let acker = Arc::new(acker);
-        let (epoch, over) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
-        let renewal = renew(&engine, hunt, Arc::clone(&acker), Arc::clone(&epoch), Arc::clone(&over));
-        let subject = format!("racehunter.{hunt}.result.{worker}");
-        Self { engine, subject, part, acker, epoch, over, renewal }
+        let renewal = renew(&engine, Arc::clone(&acker));
+        let recalls = news.recalls.load(Ordering::Relaxed);
+        Self { engine, subject, part, acker, news, recalls, renewal }
     }
 }
 
-/// Renews a lease, and checks whether the part is still needed.
-fn renew(
-    engine: &Engine,
-    hunt: &str,
-    acker: Arc<Acker>,
-    epoch: Arc<AtomicU64>,
-    over: Arc<AtomicBool>,
-) -> JoinHandle<()> {
-    let (store, key) = (engine.store.clone(), format!("status.{hunt}"));
+/// Renews a lease until it is dropped.
+fn renew(engine: &Engine, acker: Arc<Acker>) -> JoinHandle<()> {
     let every = engine.access.lease / 3;
     engine.runtime.spawn(async move {
-        let mut renewed = Instant::now();
         loop {
-            tokio::time::sleep(every.min(Duration::from_millis(500))).await;
-            if renewed.elapsed() >= every {
-                // If the server is away, another worker may get the part. That does no harm.
-                let _ = acker.ack_with(AckKind::Progress).await;
-                renewed = Instant::now();
-            }
-            if let Ok(Some(bytes)) = store.get(key.as_str()).await
-                && let Ok(status) = serde_json::from_slice::<Status>(&bytes)
-            {
-                epoch.store(status.epoch, Ordering::Relaxed);
-                over.store(status.state != "exploring", Ordering::Relaxed);
-            }
+            tokio::time::sleep(every).await;
+            // If the server is away, another worker may get the part. That does no harm.
+            let _ = acker.ack_with(AckKind::Progress).await;
         }
     })
 }
@@ -169,8 +215,16 @@ impl Lease for NatsLease {
         &self.part
     }
 
-    fn is_void(&self, epoch: u64) -> bool {
-        self.over.load(Ordering::Relaxed) || self.epoch.load(Ordering::Relaxed) > epoch
+    fn call(&self, epoch: u64) -> Call {
+        if self.news.is_over.load(Ordering::Relaxed) {
+            Call::GiveBack
+        } else if self.news.epoch.load(Ordering::Relaxed) > epoch {
+            Call::Discard
+        } else if self.news.recalls.load(Ordering::Relaxed) != self.recalls {
+            Call::HandIn
+        } else {
+            Call::Explore
+        }
     }
 
     fn hand_in(self: Box<Self>, result: &[u8]) -> Result<(), EngineError> {
@@ -194,6 +248,10 @@ impl Lease for NatsLease {
     fn give_back(self: Box<Self>) {
         // If the engine does not hear it, the lease runs out.
         let _ = self.engine.wait_for(Duration::ZERO, self.acker.ack_with(AckKind::Nak(None)));
+    }
+
+    fn discard(self: Box<Self>) {
+        let _ = self.engine.wait_for(Duration::ZERO, self.acker.ack_with(AckKind::Term));
     }
 }
 

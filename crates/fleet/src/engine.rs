@@ -29,8 +29,9 @@ pub struct Access {
 }
 
 impl Access {
-    /// The address as messages may show it: without a password.
-    fn shown(&self) -> String {
+    /// Returns the address as messages may show it: without a password.
+    #[must_use]
+    pub fn shown(&self) -> String {
         match (self.url.split_once("://"), self.url.rsplit_once('@')) {
             (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
             _ => self.url.clone(),
@@ -56,7 +57,9 @@ pub(crate) type Trouble = Box<dyn StdError + Send + Sync>;
 const BUCKET: &str = "racehunter";
 const FILES: &str = "racehunter-files";
 /// Time for one request.
-const REQUEST: Duration = Duration::from_secs(5);
+pub(crate) const REQUEST: Duration = Duration::from_secs(5);
+/// Time that a server may need to start.
+const STARTING: Duration = Duration::from_secs(5);
 /// Time between two attempts.
 const PAUSES: [Duration; 3] = [Duration::from_millis(100), Duration::from_millis(400), Duration::from_secs(1)];
 /// Room in a message for what is not its content.
@@ -70,10 +73,29 @@ impl Engine {
     pub fn connect(access: Access) -> Result<Self, EngineError> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| EngineError::Other(error.to_string()))?;
-        let (jetstream, store, files) = runtime.block_on(open(&access))?;
+        Self::connect_on(Arc::new(runtime), access)
+    }
+
+    /// The same on a runtime that several connections share.
+    ///
+    /// # Errors
+    /// If it cannot be reached, does not let us in, or has no JetStream.
+    pub fn connect_on(runtime: Arc<Runtime>, access: Access) -> Result<Self, EngineError> {
+        let (jetstream, store, files) = runtime.block_on(async {
+            let until = Instant::now() + access.patience.min(STARTING);
+            loop {
+                match open(&access).await {
+                    // Perhaps the server is just being started, as by `docker compose up`.
+                    Err(EngineError::Unreachable { .. }) if Instant::now() < until => {
+                        tokio::time::sleep(PAUSES[0]).await;
+                    }
+                    opened => return opened,
+                }
+            }
+        })?;
         let payload = jetstream.client().server_info().max_payload;
         let most = payload.saturating_sub(HEADROOM).max(HEADROOM);
-        Ok(Self { runtime: Arc::new(runtime), jetstream, access, store, files, most })
+        Ok(Self { runtime, jetstream, access, store, files, most })
     }
 
     /// Does something, again and again while the server is away.
@@ -166,6 +188,11 @@ pub(crate) fn results(hunt: &str) -> String {
     format!("racehunter-results-{hunt}")
 }
 
+/// The subject on which the coordinator says how far a hunt is. No stream keeps it.
+pub(crate) fn news(hunt: &str) -> String {
+    format!("racehunter.{hunt}.status")
+}
+
 /// The name of the consumer that all workers share.
 pub(crate) const WORKERS: &str = "workers";
 
@@ -192,7 +219,10 @@ async fn open(access: &Access) -> Result<(Context, kv::Store, object_store::Obje
     let mut options = async_nats::ConnectOptions::new().name("racehunter").connection_timeout(REQUEST);
     options = options.require_tls(access.url.starts_with("tls://"));
     if let Some(file) = &access.credentials {
-        let read = std::fs::read_to_string(file).and_then(|text| options.credentials(&text));
+        let read = std::fs::read_to_string(file).and_then(|text| match nkey(&text) {
+            Some(seed) => Ok(options.nkey(seed)),
+            None => options.credentials(&text),
+        });
         let why = |error: std::io::Error| format!("`{}` cannot be used: {error}", file.display());
         options = read.map_err(|error| EngineError::Refused { url: url.clone(), why: why(error) })?;
     }
@@ -213,6 +243,7 @@ async fn open(access: &Access) -> Result<(Context, kv::Store, object_store::Obje
         ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
             EngineError::Refused { url: url.clone(), why: chain(&error) }
         }
+        _ if is_about_tls(&error) => EngineError::Insecure { url: url.clone(), why: chain(&error) },
         _ => EngineError::Unreachable { url: url.clone(), why: chain(&error) },
     })?;
     let mut jetstream = async_nats::jetstream::new(client);
@@ -257,6 +288,22 @@ async fn open(access: &Access) -> Result<(Context, kv::Store, object_store::Obje
         }
     };
     Ok((jetstream, store, files))
+}
+
+/// Returns the seed of an nkey, if the file has nothing but that and comments.
+fn nkey(text: &str) -> Option<String> {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    match (lines.next(), lines.next()) {
+        (Some(seed), None) if seed.starts_with("SU") => Some(seed.to_owned()),
+        _ => None,
+    }
+}
+
+/// Returns true if it is the encryption that failed. The client does not always say so by the kind of its error.
+fn is_about_tls(error: &async_nats::ConnectError) -> bool {
+    let why = chain(error).to_lowercase();
+    error.kind() == ConnectErrorKind::Tls
+        || ["certificate", "tls", "handshake", "corrupt message"].iter().any(|word| why.contains(word))
 }
 
 /// Returns true if the server has said that it has no room.
@@ -304,6 +351,14 @@ mod tests {
         };
         assert_eq!(access("nats://ada:secret@host:4222").shown(), "nats://host:4222");
         assert_eq!(access("nats://host:4222").shown(), "nats://host:4222");
+    }
+
+    #[test]
+    fn a_file_with_a_seed_is_told_from_credentials() {
+        assert_eq!(nkey("# mine\nSUABC\n\n").as_deref(), Some("SUABC"));
+        assert_eq!(nkey("-----BEGIN NATS USER JWT-----\nSUABC\n"), None);
+        assert_eq!(nkey("SAABC"), None, "the seed of an account");
+        assert_eq!(nkey(""), None);
     }
 
     #[test]

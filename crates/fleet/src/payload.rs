@@ -1,6 +1,7 @@
 //! Messages of any size: small ones as they are, large ones as a reference to an object.
 
 use crate::engine::{Engine, Trouble};
+use async_nats::jetstream::object_store::GetErrorKind;
 use racehunter_hunter::fleet::EngineError;
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
@@ -31,10 +32,10 @@ impl Engine {
         })
     }
 
-    /// Reads what was stored under its digest. `None` if that is something else now.
-    pub(crate) fn recall(&self, name: &str, digest: &str) -> Result<Option<Vec<u8>>, EngineError> {
-        let bytes = self.persist(|| async { read(self, name).await })?;
-        Ok(Some(bytes).filter(|bytes| sha256(bytes) == digest))
+    /// Reads a limited number of bytes that were stored under their digest. `None` if they are not there, or something else is.
+    pub(crate) fn recall(&self, digest: &str, most: usize) -> Result<Option<Vec<u8>>, EngineError> {
+        let bytes = self.persist(|| async { read(self, digest, most).await })?;
+        Ok(bytes.filter(|bytes| sha256(bytes) == digest))
     }
 
     /// The message that carries some content.
@@ -52,7 +53,7 @@ impl Engine {
         match message.split_first() {
             Some((&INLINE, content)) => Ok(Some(content.to_vec())),
             Some((&STORED, digest)) => match std::str::from_utf8(digest).ok().filter(|digest| digest.len() == 64) {
-                Some(digest) => self.recall(digest, digest),
+                Some(digest) => self.recall(digest, LARGEST_MESSAGE),
                 None => Ok(None),
             },
             _ => Ok(None),
@@ -60,16 +61,23 @@ impl Engine {
     }
 }
 
-/// Bytes of an object, at most.
-const MOST: usize = 4 << 30;
+/// Bytes of a file, at most.
+pub(crate) const LARGEST_FILE: usize = 4 << 30;
+/// Bytes of a part or a result, at most.
+const LARGEST_MESSAGE: usize = 256 << 20;
 
-async fn read(engine: &Engine, name: &str) -> Result<Vec<u8>, Trouble> {
+async fn read(engine: &Engine, name: &str, most: usize) -> Result<Option<Vec<u8>>, Trouble> {
     use tokio::io::AsyncReadExt as _;
-    let mut object = engine.files.get(name).await?;
-    if object.info().size > MOST {
-        return Err("an object is too large".into());
+    let mut object = match engine.files.get(name).await {
+        Ok(object) => object,
+        // Asking again does not help.
+        Err(error) if error.kind() == GetErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    if object.info().size > most {
+        return Ok(None);
     }
     let mut bytes = Vec::new();
     object.read_to_end(&mut bytes).await?;
-    Ok(bytes)
+    Ok(Some(bytes))
 }

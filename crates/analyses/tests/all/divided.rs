@@ -96,6 +96,52 @@ proptest! {
         prop_assert_eq!(outcome(&whole), outcome(&again));
     }
 
+    /// A campaign that is stopped within a batch, and resumed, claims what an uninterrupted one claims, with the same points. What
+    /// the executions before the stop said about sharing counts like the executions themselves.
+    #[test]
+    fn an_interruption_within_a_batch_loses_nothing(
+        seed: u64,
+        mut random: u64,
+        shape in 0_usize..4,
+        bound in 0_u32..4,
+        (lazy, variables) in any::<(bool, bool)>(),
+    ) {
+        let program = Program::random(seed, [SMALL, TIMED, WIDER, SIGNALS][shape]);
+        let technique = if variables { Technique::VariableBound } else { Technique::ContextBound };
+        let options = Options { bound, reduction: None, ..Options::default() };
+        let budget = Budget { runs: Some(2_000), points: Points::Shared, batch: 8, ..Budget::default() };
+        let whole = whole(&mut executor(&program, lazy), technique, &options, budget);
+        if !matches!(whole.stop, Stop::Exhausted) {
+            return Err(TestCaseError::reject("too many schedules"));
+        }
+        let mut state: Option<Vec<u8>> = None;
+        let again = loop {
+            let mut executor = executor(&program, lazy);
+            let mut progress = |_: Progress| ();
+            let budget = Budget { runs: None, ..budget };
+            let mut campaign = Campaign::new(technique.portfolio(&options), budget, &mut progress);
+            if let Some(state) = &state {
+                campaign.resume(&mut &state[..], &mut executor).unwrap();
+            }
+            let mut should_stop = || {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (random >> 33).is_multiple_of(5)
+            };
+            let stop = campaign.run_with(&mut executor, &mut should_stop, &mut |_, _| ());
+            if !matches!(stop, Stop::Asked) {
+                break campaign.summary(stop);
+            }
+            let mut bytes = Vec::new();
+            campaign.save(&mut bytes).unwrap();
+            state = Some(bytes);
+        };
+        prop_assert_eq!(&again.claims, &whole.claims);
+        prop_assert_eq!(&again.sites, &whole.sites);
+        if again.counts.growths > 0 || whole.counts.growths == 0 {
+            prop_assert_eq!(again.counts.stable_for, whole.counts.stable_for);
+        }
+    }
+
     /// The parts of a search together reach what the whole reaches. Without reduction, each schedule with a
     /// preemption is run by exactly one part.
     #[test]

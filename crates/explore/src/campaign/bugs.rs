@@ -59,7 +59,8 @@ impl Campaign<'_> {
             self.found.truncate(1);
         }
         while self.reported < self.found.len() {
-            if self.reported > 0 && should_stop() {
+            // A part only notes its bugs: the campaign that it belongs to examines them.
+            if self.reported > 0 && !self.lending.is_part() && should_stop() {
                 // Forgotten, so that a resumed campaign finds them again.
                 let unreported = self.found.split_off(self.reported);
                 for found in &unreported {

@@ -27,6 +27,11 @@ impl Lending {
         self.lent.is_empty()
     }
 
+    /// This is a part of another campaign.
+    pub(super) fn is_part(&self) -> bool {
+        self.is_part
+    }
+
     /// A member may not go on to its next stage.
     pub(super) fn holds_up(&self, member: usize) -> bool {
         self.is_part || self.lent.values().any(|members| members.get(member).is_some_and(|has_targets| *has_targets))

@@ -33,6 +33,32 @@ impl Campaign<'_> {
         Ok(executor.add_points(&sites))
     }
 
+    /// Monitors executions that reported unknown sharing. Returns how many points are new.
+    pub(super) fn monitor_sharing(
+        &mut self,
+        executor: &mut dyn Executor,
+        sharing: &[(Plan, Vec<u32>)],
+        should_stop: &mut dyn FnMut() -> bool,
+    ) -> Result<usize, ExecutorError> {
+        let mut grew = 0;
+        for (repeat, reported) in sharing {
+            // One monitor run often explains the reports of several executions.
+            if reported.iter().any(|site| !self.sites.contains(site)) {
+                grew += self.monitor(executor, repeat.clone(), reported, should_stop)?;
+            }
+        }
+        Ok(grew)
+    }
+
+    /// Makes the sites that executions reported points, without a monitor run. Returns how many are new.
+    pub(super) fn add_reported(&mut self, executor: &mut dyn Executor, sharing: &[(Plan, Vec<u32>)]) -> usize {
+        let mut sites: Vec<u32> = sharing.iter().flat_map(|(_, reported)| reported).copied().collect();
+        sites.sort_unstable();
+        sites.dedup();
+        self.sites.extend(&sites);
+        executor.add_points(&sites)
+    }
+
     /// Handles new points: earlier exploration had too few, so analyses that claim to cover everything start again.
     pub(super) fn points_grew(&mut self, added: usize) {
         self.counts.growths += 1;

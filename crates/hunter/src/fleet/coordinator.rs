@@ -1,7 +1,7 @@
 //! The coordinator: lends parts of its campaign, and takes back what workers make of them.
 
 use super::message::sha256;
-use super::{Board, Delivered, EngineError, Part, PartResult, Status};
+use super::{Board, Delivered, EngineError, Part, PartResult, Queue, Status};
 use crate::Clock;
 use racehunter_explore::{Budget, Campaign, Executor, Portfolio, Progress, Share, Stop};
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,6 +40,12 @@ const LOOK: Duration = Duration::from_millis(100);
 const SILENCE: Duration = Duration::from_secs(5);
 /// Time between two reports of how far the hunt is.
 const REPORT: Duration = Duration::from_secs(1);
+/// Time between two looks at whether workers have nothing to do.
+const RECALL: Duration = Duration::from_millis(200);
+/// The same if nothing came back since the last time: executions take long, and workers hand in between two of them.
+const RECALL_AGAIN: Duration = Duration::from_secs(2);
+/// A part is not split into pieces that are smaller than this fraction of the usual size, counted in targets.
+const SMALLEST: u64 = 40;
 
 /// A part that is lent.
 struct Lent {
@@ -93,6 +99,12 @@ struct State {
     reported: Option<Instant>,
     /// When the last result came in.
     heard: Option<Instant>,
+    /// How often parts were called back.
+    recalls: u64,
+    /// When the coordinator last looked for workers that have nothing to do.
+    looked: Option<Instant>,
+    /// Parts that were done when parts were last called back.
+    done_at_recall: u64,
 }
 
 impl<'a> Coordinator<'a> {
@@ -128,6 +140,7 @@ impl<'a> Coordinator<'a> {
             if self.state.reported.is_none_or(|last| self.clock.since(last) >= REPORT) {
                 self.publish(campaign, "exploring")?;
             }
+            self.call_parts_back(campaign)?;
             let Some(delivered) = self.board.next(LOOK)? else {
                 self.look_for_lost_parts()?;
                 continue;
@@ -159,7 +172,30 @@ impl<'a> Coordinator<'a> {
             // The engine has a clock on the wall.
             at: 0,
             shut_out: self.state.shut_out.clone(),
+            recalls: self.state.recalls,
         })
+    }
+
+    /// If workers have nothing to do, asks the others to hand in what they have done so far. The targets that are left can then be
+    /// divided among all of them. Otherwise the last parts of each stage would keep a few workers busy, and the first parts would
+    /// reach only as many workers as the coordinator expected.
+    fn call_parts_back(&mut self, campaign: &mut Campaign<'_>) -> Result<(), EngineError> {
+        let State { lent, looked, done, done_at_recall, recalls, .. } = &mut self.state;
+        if self.past > 0 || lent.is_empty() {
+            return Ok(());
+        }
+        let pause = if *recalls > 0 && done == done_at_recall { RECALL_AGAIN } else { RECALL };
+        if looked.is_some_and(|last| self.clock.since(last) < pause) {
+            return Ok(());
+        }
+        *looked = Some(self.clock.now());
+        let Queue { waiting, taken, idle } = self.board.queue()?;
+        if waiting > 0 || taken == 0 || idle == 0 {
+            return Ok(());
+        }
+        *recalls += 1;
+        *done_at_recall = *done;
+        self.publish(campaign, "exploring")
     }
 
     /// Lends as many parts as there should be. Depends on nothing but the results so far, in their order, so a
@@ -176,7 +212,7 @@ impl<'a> Coordinator<'a> {
             if left == 0 {
                 break;
             }
-            let missing = goal - self.state.lent.len();
+            let missing = self.pieces(campaign.waiting_to_claim()).min(goal - self.state.lent.len());
             let fair = (left / goal as u64).max(LEAST_RUNS);
             let runs = self.part_runs.min(fair).min(left);
             let number = self.state.next_part;
@@ -191,6 +227,13 @@ impl<'a> Coordinator<'a> {
             self.state.next_part += 1;
         }
         Ok(())
+    }
+
+    /// Into how many parts this many targets are divided, at most. Where executions are short, a part of a few targets would cost
+    /// more than it saves.
+    fn pieces(&self, targets: usize) -> usize {
+        let smallest = usize::try_from(self.part_runs / SMALLEST).unwrap_or(usize::MAX).max(1);
+        (targets / smallest).max(SPARE_PARTS)
     }
 
     /// All results from before are read: offers the parts that have none.
@@ -210,7 +253,7 @@ impl<'a> Coordinator<'a> {
             return Ok(());
         }
         self.state.heard = None;
-        if self.past > 0 || self.board.is_idle()? {
+        if self.past > 0 || self.board.queue()?.has_no_part() {
             self.past = 0;
             self.board.restore()?;
             self.offer_again()?;

@@ -202,6 +202,9 @@ pub struct Status {
     pub at: u64,
     /// Workers that are shut out, and why.
     pub shut_out: BTreeMap<String, String>,
+    /// How often parts were called back because workers had nothing to do. When it changes, workers hand in what they have.
+    #[serde(default)]
+    pub recalls: u64,
 }
 
 /// What a worker does.
@@ -215,6 +218,15 @@ pub struct WorkerStatus {
     pub parts: u64,
     /// Executions of these parts.
     pub executions: u64,
+    /// Time that it has explored, in microseconds.
+    #[serde(default)]
+    pub exploring_us: u64,
+    /// Time from asking for a part to having it, in microseconds. Includes waiting until there was one.
+    #[serde(default)]
+    pub taking_us: u64,
+    /// Time that it took to hand in results, in microseconds.
+    #[serde(default)]
+    pub handing_in_us: u64,
     /// Hunts that it has refused, and why.
     pub refused: BTreeMap<String, String>,
     /// When this was written, in seconds since 1970.
@@ -224,6 +236,46 @@ pub struct WorkerStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever arrives is refused, or is a message that survives encoding.
+        #[test]
+        fn any_bytes_are_a_message_or_nothing(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            if let Some(part) = Part::decode(&bytes) {
+                prop_assert_eq!(Part::decode(&part.encode()), Some(part));
+            }
+            if let Some(result) = PartResult::decode(&bytes) {
+                prop_assert_eq!(PartResult::decode(&result.encode()), Some(result));
+            }
+        }
+
+        #[test]
+        fn messages_survive_encoding(
+            (number, epoch, runs, elapsed_us) in any::<(u64, u64, u64, u64)>(),
+            (program, part, worker) in any::<(String, String, String)>(),
+            restarted: bool,
+            state: Vec<u8>,
+        ) {
+            let sent = Part { number, epoch, program: program.clone(), runs, state: state.clone() };
+            prop_assert_eq!(Part::decode(&sent.encode()), Some(sent));
+            let sent = PartResult { number, part, program, worker, restarted, elapsed_us, state };
+            prop_assert_eq!(PartResult::decode(&sent.encode()), Some(sent));
+        }
+
+        /// A damaged message is another message, or none.
+        #[test]
+        fn a_damaged_message_is_read_without_harm(at: usize, bits in 1_u8.., cut: bool) {
+            let mut bytes = result().encode();
+            let at = at % bytes.len();
+            if cut {
+                bytes.truncate(at);
+            } else {
+                bytes[at] ^= bits;
+            }
+            prop_assert_ne!(PartResult::decode(&bytes), Some(result()));
+        }
+    }
 
     fn result() -> PartResult {
         PartResult {

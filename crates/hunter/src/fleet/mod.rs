@@ -49,6 +49,14 @@ pub enum EngineError {
         /// The reason.
         why: String,
     },
+    /// The connection cannot be encrypted, or the certificates do not suffice.
+    #[error("no encrypted connection to the engine at {url}: {why}")]
+    Insecure {
+        /// Its address.
+        url: String,
+        /// The reason.
+        why: String,
+    },
     /// It cannot keep anything.
     #[error("the engine at {url} has no JetStream")]
     NoStorage {
@@ -81,6 +89,10 @@ impl EngineError {
         let help = match self {
             Self::Unreachable { .. } => "start a server with `nats-server -js`, or correct --engine",
             Self::Refused { .. } => "name the file of your credentials with --engine-creds",
+            Self::Insecure { .. } => {
+                "name the certificate of its authority with --engine-ca, and your own with --engine-cert and --engine-key if it asks \
+                 for one"
+            }
             Self::NoStorage { .. } => "start the server with `nats-server -js -sd DIRECTORY`",
             Self::Full(_) => {
                 "give the server more room (max_file_store), or delete finished hunts: `racehunter status --delete`"
@@ -108,6 +120,38 @@ pub struct Opened {
     pub part_runs: u64,
     /// Results that are there from before. They are delivered first.
     pub results: u64,
+}
+
+/// Where the parts are that were offered, and how many workers have none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Queue {
+    /// Parts that no worker has.
+    pub waiting: u64,
+    /// Parts that workers have.
+    pub taken: u64,
+    /// Workers that ask for a part and get none.
+    pub idle: u64,
+}
+
+impl Queue {
+    /// No part waits for a worker, and no worker has one.
+    pub(crate) fn has_no_part(self) -> bool {
+        self.waiting == 0 && self.taken == 0
+    }
+}
+
+/// What a worker should do with its part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Call {
+    /// Explore it.
+    #[default]
+    Explore,
+    /// Hand in what it has done so far: others have nothing to do.
+    HandIn,
+    /// Give it back: the worker or the hunt stops.
+    GiveBack,
+    /// Drop it: the search has started again without it.
+    Discard,
 }
 
 /// How a hunt ended.
@@ -151,11 +195,11 @@ pub trait Board {
     /// If the engine fails.
     fn next(&mut self, patience: Duration) -> Result<Option<Delivered>, EngineError>;
 
-    /// Returns true if no part waits for a worker, and no worker has one.
+    /// Returns where the parts are that were offered.
     ///
     /// # Errors
     /// If the engine fails.
-    fn is_idle(&mut self) -> Result<bool, EngineError>;
+    fn queue(&mut self) -> Result<Queue, EngineError>;
 
     /// Makes up for what the engine may have lost: publishes the hunt again, and delivers all results again, from the first
     /// one.
@@ -210,8 +254,8 @@ pub trait Lease {
     /// The bytes of the part.
     fn part(&self) -> &[u8];
 
-    /// Returns true if the part is no longer needed.
-    fn is_void(&self, epoch: u64) -> bool;
+    /// Returns what the worker should do with the part, which is of this epoch.
+    fn call(&self, epoch: u64) -> Call;
 
     /// Hands in the result. Returns only when the engine has it.
     ///
@@ -221,4 +265,7 @@ pub trait Lease {
 
     /// Gives the part back, so that another worker gets it at once.
     fn give_back(self: Box<Self>);
+
+    /// Drops the part: no worker needs to do it.
+    fn discard(self: Box<Self>);
 }

@@ -1,7 +1,7 @@
 //! A worker: explores parts of hunts that others have started.
 
 use super::message::sha256;
-use super::{Announcement, Part, PartResult, Reference, Role};
+use super::{Announcement, Call, Part, PartResult, Reference, Role};
 use crate::{Error, Hunt, Hunter, Setup, Subject, digest};
 use racehunter_explore::{Budget, Campaign, Points, Progress, Stop};
 use std::collections::BTreeSet;
@@ -45,8 +45,8 @@ pub enum Refusal {
 pub enum Worked {
     /// The result, and its executions.
     Done(PartResult, u64),
-    /// It was asked to stop.
-    Stopped,
+    /// It was called to do something else with the part.
+    Stopped(Call),
 }
 
 /// A program that a worker explores.
@@ -85,7 +85,7 @@ impl Worker {
         Ok(Ok(Self { hunter, subject, setup, program, points: BTreeSet::new() }))
     }
 
-    /// Explores a part.
+    /// Explores a part as long as `call` says so.
     ///
     /// # Errors
     /// If the part cannot be used, or nothing more can be executed.
@@ -94,7 +94,7 @@ impl Worker {
         hunt: &Hunt<'_>,
         worker: &str,
         bytes: &[u8],
-        should_stop: &mut dyn FnMut() -> bool,
+        call: &mut dyn FnMut() -> Call,
     ) -> Result<Worked, Error> {
         let part = Part::decode(bytes).ok_or(Error::PartDamaged)?;
         if part.program != self.program {
@@ -115,16 +115,21 @@ impl Worker {
         }
         let executor = &mut self.hunter.processes;
         campaign.use_points(executor);
+        let mut called = Call::Explore;
+        let mut should_stop = || {
+            called = call();
+            called != Call::Explore
+        };
         let stop = loop {
-            if let Some(stop) = campaign.advance(executor, should_stop) {
+            if let Some(stop) = campaign.advance(executor, &mut should_stop) {
                 break stop;
             }
         };
         self.points = campaign.points().into_iter().collect();
         match stop {
             Stop::Failed(error) => return Err(error.into()),
-            Stop::Asked => return Ok(Worked::Stopped),
-            Stop::Exhausted | Stop::Runs | Stop::FirstBug => {}
+            Stop::Asked if called != Call::HandIn => return Ok(Worked::Stopped(called)),
+            Stop::Asked | Stop::Exhausted | Stop::Runs | Stop::FirstBug => {}
         }
         let mut state = Vec::new();
         campaign.save(&mut state).map_err(|error| Error::Resume(error.into()))?;
