@@ -35,11 +35,12 @@ pub const TEST: &[Need] = &[
     need_of("automake", "automake"),
     need_of("gdb", "gdb"),
     need_of("nats-server", "nats-server"),
+    need_of("/usr/include/gtest/gtest.h", "libgtest-dev"),
 ];
 /// To hunt Rust crates: the LLVM of the toolchain.
 pub const RUST: &[Need] = &[need_of("clang-22", "clang-22"), need_of("llvm-config-22", "llvm-22-dev")];
 /// To check the HTML page of a report.
-pub const BROWSER: &[Need] = &[need_of("chromium", "chromium")];
+pub const BROWSER: &[Need] = &[need_of("chromium", "chromium"), need_of("npm", "npm")];
 /// To install the package in a root file system of its own.
 pub const CLEAN_ROOT: &[Need] = &[need_of("mmdebstrap", "mmdebstrap")];
 /// To measure: ThreadSanitizer's runtime, which is a peer.
