@@ -89,7 +89,7 @@ fn libraries_may_be_in_paths_with_spaces() {
         int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); add(); return pthread_join(t, 0); }\n";
     workshop.write("main.c", source);
     workshop.shell(
-        "racehunter cc -g -shared -fPIC 'a library/count.c' -o 'a library/lib count.so'
+        "racehunter cc -g -shared -fPIC -Wl,-soname,'lib count.so' 'a library/count.c' -o 'a library/lib count.so'
         racehunter cc -g -pthread main.c 'a library/lib count.so' -Wl,-rpath,\"$PWD/a library\" -o 'the program'",
     );
     let hunted = workshop.hunt(&workshop.path("the program"), &["--runs", "20"]).expect(1);

@@ -38,6 +38,15 @@ fn first_finding(workshop: &Workshop, ended: &Ended) -> String {
     before_summary(&ended.stdout.replace(workshop.out().to_str().expect("a plain name"), "OUT"))
 }
 
+/// The numbers of descriptors depend on what the environment of the test has opened.
+fn without_descriptors(report: &str) -> String {
+    let mut parts = report.split("socket fd ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        text + "socket fd N" + part.trim_start_matches(|letter: char| letter.is_ascii_digit())
+    })
+}
+
 fn before_summary(report: &str) -> String {
     report.split("\n   Summary").next().expect("a finding").trim_end().to_owned()
 }
@@ -84,7 +93,8 @@ fn report_of_a_server() {
     let _ = run(racehunter(words).arg(workshop.path("server"))).expect(0);
     let mut command = racehunter(["hunt", "--quiet", "--color", "never", "--stop-on-first", "--out"]);
     command.arg(workshop.out()).arg(workshop.path("server")).args(["--with", "bash docs/example/client.sh"]);
-    assert_snapshot!(first_finding(&workshop, &run(&mut command).expect(1)));
+    let report = first_finding(&workshop, &run(&mut command).expect(1));
+    assert_snapshot!(without_descriptors(&report));
 }
 
 #[test]
