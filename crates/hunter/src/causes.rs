@@ -50,7 +50,7 @@ impl Causes {
             }
             // Two statements that race on a pointer also race on what it points to.
             Kind::DataRace => {
-                let object = finding.object.as_ref();
+                let object = finding.object.as_ref().filter(|object| object.region == "heap");
                 object.is_some_and(|object| variable(&object.name) == race.variable) && places(finding) == race.places
             }
             Kind::Assertion | Kind::Crash | Kind::ExitStatus | Kind::Output => is_at_the_places_of(finding, race),
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(add("1", "s->x", 7, "m"), None);
         assert_eq!(add("2", "s->y", 7, "m").as_deref(), Some("1"));
         assert_eq!(add("3", "s->z", 8, "m"), None, "another block");
-        assert_eq!(add("4", "s->z", 7, "other"), None, "another lock");
+        assert_eq!(add("4", "s->w", 7, "other"), None, "another lock");
     }
 
     /// Returns a failure with a cause that names two steps, of different threads.
