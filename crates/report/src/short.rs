@@ -106,10 +106,10 @@ pub(crate) fn meaning(coverage: &Coverage, told: Told) -> Option<&'static str> {
         () if told.findings > 0 => None,
         () if !coverage.unclear.is_empty() => Some("unclear"),
         () if is_proof(coverage, told) => Some("proved"),
-        () if told.unconfirmed > 0 || told.suppressed > 0 => Some("not proved"),
-        () if is_outside => Some("not proved: part of it was not under control"),
-        () if !coverage.finished => Some("not proved: schedules are left"),
-        () => Some("not proved: part of it was not seen"),
+        () if told.unconfirmed > 0 || told.suppressed > 0 => Some("no proof"),
+        () if is_outside => Some("no proof: part of it was not under control"),
+        () if !coverage.finished => Some("no proof: schedules are left"),
+        () => Some("no proof: part of it was not seen"),
     }
 }
 
