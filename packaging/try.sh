@@ -1,10 +1,10 @@
 #!/bin/sh
 # Installs the Debian package in the root it is started in, hunts a bug there, and bundles the finding.
-# `cargo xtask dist --clean-root` runs it in a root with nothing but apt.
+# `cargo xtask dist --clean-root` runs it in a root with nothing but apt; `install.sh` has the commands of the container file.
 set -eu
 cd /root
 export DEBIAN_FRONTEND=noninteractive
-apt-get install --yes --quiet --no-install-recommends /tmp/racehunter.deb
+sh /tmp/install.sh
 racehunter doctor
 
 code=0

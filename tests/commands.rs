@@ -20,6 +20,7 @@ mod experience;
 mod files;
 mod fleet;
 mod free_running;
+mod limits;
 mod meeting;
 mod messages;
 mod options;

@@ -77,40 +77,13 @@ fn an_update_under_a_lock_is_proved_on_both_backends() {
     }
 }
 
-/// Runs a command that may not leave its namespaces, as in many containers.
-const REFUSE: &str = "
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-int main(int count, char **words) {
-    struct sock_filter rules[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_unshare, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (count < 2 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) return 1;
-    execv(words[1], words + 1);
-    return 1;
-}
-";
-
 #[test]
 fn files_left_by_other_executions_are_not_a_finding() {
     let case = Case::new("", "int fd = open(\"left\", O_CREAT | O_EXCL | O_WRONLY, 0600); assert(fd >= 0);");
     assert!(case.hunt(&[]).expect(0).summary().complete);
-    case.workshop.write("refuse.c", REFUSE);
-    case.workshop.shell("gcc refuse.c -o refuse");
+    // The hunt may not leave its namespaces, as in many containers.
     let hunt = case.workshop.hunt_command(&case.program, &["--analysis", "random", "--runs", "9"]);
-    let mut refused = std::process::Command::new(case.workshop.path("refuse"));
-    refused.arg(hunt.get_program()).args(hunt.get_args()).current_dir(case.workshop.path("."));
-    let hunted = Hunted::new(racehunter_e2e::tool::run(&mut refused)).expect(3);
+    let hunted = Hunted::new(case.workshop.run(&mut case.workshop.refusing("SYS_unshare", &hunt))).expect(3);
     assert!(
         hunted.findings.iter().all(|finding| !finding.confirmed) && !hunted.summary().complete,
         "{:?}",
@@ -217,12 +190,8 @@ fn each_execution_has_its_own_ports() {
     let _ = workshop.hunt(&program, &[&options[..], &["--shared-network"]].concat()).expect(4);
     drop(taken);
     // Without namespaces, it is not a finding.
-    workshop.write("refuse.c", REFUSE);
-    workshop.shell("gcc refuse.c -o refuse");
     let hunt = workshop.hunt_command(&program, &options);
-    let mut refused = std::process::Command::new(workshop.path("refuse"));
-    refused.arg(hunt.get_program()).args(hunt.get_args()).current_dir(workshop.path("."));
-    let hunted = Hunted::new(racehunter_e2e::tool::run(&mut refused));
+    let hunted = Hunted::new(workshop.run(&mut workshop.refusing("SYS_unshare", &hunt)));
     assert!(hunted.findings.iter().all(|finding| !finding.confirmed), "{:?}", hunted.overview());
     assert!(!hunted.summary().complete, "{:?}", hunted.summary());
 }

@@ -3,7 +3,7 @@
 //! After an intended change: `INSTA_UPDATE=always cargo xtask test report_of`, then read the difference.
 
 use insta::assert_snapshot;
-use racehunter_e2e::{Workshop, racehunter, run};
+use racehunter_e2e::{Ended, Workshop, racehunter, run};
 
 /// Returns the output of a hunt of a program below `targets/`, up to its first finding.
 #[track_caller]
@@ -30,7 +30,24 @@ fn without_time(text: &str) -> String {
 /// The same without the summary, which contains paths of this system or depends on the clock.
 #[track_caller]
 fn finding(path: &str, options: &[&str]) -> String {
-    let report = report(path, options);
+    before_summary(&report(path, options))
+}
+
+/// The first finding of a hunt with the findings of a workshop.
+fn first_finding(workshop: &Workshop, ended: &Ended) -> String {
+    before_summary(&ended.stdout.replace(workshop.out().to_str().expect("a plain name"), "OUT"))
+}
+
+/// The numbers of descriptors depend on what the environment of the test has opened.
+fn without_descriptors(report: &str) -> String {
+    let mut parts = report.split("socket fd ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        text + "socket fd N" + part.trim_start_matches(|letter: char| letter.is_ascii_digit())
+    })
+}
+
+fn before_summary(report: &str) -> String {
     report.split("\n   Summary").next().expect("a finding").trim_end().to_owned()
 }
 
@@ -55,6 +72,29 @@ fn report_of_a_cycle_of_four_locks() {
 #[test]
 fn report_of_many_threads() {
     assert_snapshot!(finding("tests/programs/many_threads.c", &[]));
+}
+
+/// A GoogleTest suite, of which one test fails in some schedules.
+#[test]
+fn report_of_a_failing_test() {
+    let workshop = Workshop::new();
+    let words = ["c++", "-g", "-O1", "-pthread", "tests/programs/stock_test.cpp", "-lgtest", "-lgtest_main", "-o"];
+    let _ = run(racehunter(words).arg(workshop.path("stock_test"))).expect(0);
+    let mut command = racehunter(["hunt", "--quiet", "--color", "never", "--stop-on-first", "--out"]);
+    command.arg(workshop.out()).arg(workshop.path("stock_test")).args(["--", "--gtest_filter=*More*"]);
+    assert_snapshot!(first_finding(&workshop, &run(&mut command).expect(1)));
+}
+
+/// A server whose client gets a wrong answer in some schedules.
+#[test]
+fn report_of_a_server() {
+    let workshop = Workshop::new();
+    let words = ["cc", "-g", "-O1", "-pthread", "-DATOMIC", "docs/example/counting_server.c", "-o"];
+    let _ = run(racehunter(words).arg(workshop.path("server"))).expect(0);
+    let mut command = racehunter(["hunt", "--quiet", "--color", "never", "--stop-on-first", "--out"]);
+    command.arg(workshop.out()).arg(workshop.path("server")).args(["--with", "bash docs/example/client.sh"]);
+    let report = first_finding(&workshop, &run(&mut command).expect(1));
+    assert_snapshot!(without_descriptors(&report));
 }
 
 #[test]

@@ -171,6 +171,50 @@ fn races_with_one_cause_are_variants() {
     assert_eq!(report.matches(&format!("the same cause as {}", first.id)).count(), rest.len(), "{report}");
 }
 
+/// A block that is freed while another thread uses it at many places.
+#[test]
+fn one_bug_at_many_places_is_one_finding() {
+    let (workshop, program) = Workshop::with_program(
+        "#include <pthread.h>
+        #include <stdlib.h>
+        struct session { int id, hits, bytes, state; struct session *next; };
+        static struct session *current;
+        static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+        static struct session *get(struct session *then) {
+            pthread_mutex_lock(&lock);
+            struct session *now = current;
+            current = then;
+            pthread_mutex_unlock(&lock);
+            return now;
+        }
+        static void *use(void *argument) {
+            struct session *mine = get(argument);
+            if (!mine)
+                return 0;
+            mine->id = 1;
+            mine->hits++;
+            mine->bytes += 2;
+            mine->state = 3;
+            if (mine->next)
+                mine->hits--;
+            return 0;
+        }
+        int main(void) {
+            pthread_t thread;
+            struct session *session = current = calloc(1, sizeof *current);
+            pthread_create(&thread, 0, use, session);
+            free(get(NULL));
+            pthread_join(thread, 0);
+            return 0;
+        }",
+    );
+    let hunted = workshop.hunt(&program, &["--runs", "300"]).expect(1);
+    let (variants, firsts): (Vec<_>, Vec<_>) = hunted.findings.iter().partition(|finding| finding.variant_of.is_some());
+    assert!(firsts.len() == 1 && variants.len() >= 4, "{:?}", hunted.overview());
+    let report = there(&workshop, &["report", "out", "--color", "never"]).expect(0).stdout;
+    assert!(report.contains(&format!("1 finding with {} variants", variants.len())), "{report}");
+}
+
 /// However long an execution is, its report contains the relevant steps, with the right numbers.
 #[test]
 fn early_steps_that_matter_are_in_long_interleavings() {

@@ -111,6 +111,17 @@ impl Workshop {
         self.run(Command::new(tool::path()).arg("cc").args(words))
     }
 
+    /// Returns a command that runs another one with a filter that refuses a system call, as containers have.
+    #[track_caller]
+    #[must_use]
+    pub fn refusing(&self, call: &str, command: &Command) -> Command {
+        self.write("refuse.c", REFUSE);
+        self.shell(&format!("gcc -DCALL={call} refuse.c -o refuse"));
+        let mut refused = Command::new(self.path("refuse"));
+        refused.arg(command.get_program()).args(command.get_args());
+        refused
+    }
+
     /// Runs another command in this directory.
     #[track_caller]
     pub fn run(&self, command: &mut Command) -> Ended {
@@ -134,3 +145,27 @@ impl Workshop {
 pub fn text(path: &Path) -> String {
     path.to_str().expect("temporary directories have plain names").to_owned()
 }
+
+/// Runs a command that may not make the system call `CALL`.
+const REFUSE: &str = "
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int count, char **words) {
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CALL, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (count < 2 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) return 1;
+    execv(words[1], words + 1);
+    return 1;
+}
+";

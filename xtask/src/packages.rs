@@ -36,13 +36,14 @@ pub const TEST: &[Need] = &[
     need_of("gdb", "gdb"),
     need_of("nats-server", "nats-server"),
     need_of("openssl", "openssl"),
+    need_of("/usr/include/gtest/gtest.h", "libgtest-dev"),
 ];
 /// To measure hunts on many machines: the engine.
 pub const FLEET: &[Need] = &[need_of("nats-server", "nats-server")];
 /// To hunt Rust crates: the LLVM of the toolchain.
 pub const RUST: &[Need] = &[need_of("clang-22", "clang-22"), need_of("llvm-config-22", "llvm-22-dev")];
 /// To check the HTML page of a report.
-pub const BROWSER: &[Need] = &[need_of("chromium", "chromium")];
+pub const BROWSER: &[Need] = &[need_of("chromium", "chromium"), need_of("npm", "npm")];
 /// To check the recipes for clusters and queues.
 pub const RECIPES: &[Need] = &[
     need_of("slurmctld", "slurmctld"),

@@ -192,6 +192,20 @@ const DECIDING: [&str; 8] = [
     "TIMEOUT_AFTER_MATCH",
 ];
 
+/// What `gtest_discover_tests` sets `SKIP_REGULAR_EXPRESSION` to. A GoogleTest program that skips a test ends with 0.
+const SKIPPED_BY_GTEST: &str = r"\[  SKIPPED \]";
+
+/// Returns true if a property changes what an outcome means.
+fn decides(property: &Property) -> bool {
+    let is_of_gtest = |text: &serde_json::Value| text == SKIPPED_BY_GTEST;
+    match &property.value {
+        serde_json::Value::Bool(false) => false,
+        serde_json::Value::Array(texts) if property.name == "SKIP_REGULAR_EXPRESSION" => !texts.iter().all(is_of_gtest),
+        text if property.name == "SKIP_REGULAR_EXPRESSION" => !is_of_gtest(text),
+        _ => true,
+    }
+}
+
 /// Returns the tests in CTest's list. A test that was not built has no command.
 fn ctest(listed: &[u8], suite: &str) -> Result<Vec<Case>, serde_json::Error> {
     let listed: Listed = serde_json::from_slice(listed)?;
@@ -207,7 +221,7 @@ fn ctest(listed: &[u8], suite: &str) -> Result<Vec<Case>, serde_json::Error> {
         let variables = property("ENVIRONMENT").and_then(|all| all.value.as_array()).into_iter().flatten();
         let environment = variables.filter_map(variable).collect();
         let skips_with = property("SKIP_RETURN_CODE").and_then(|status| status.value.as_i64());
-        let deciding = DECIDING.iter().find(|name| property(name).is_some_and(|of| of.value != false));
+        let deciding = DECIDING.iter().find(|name| property(name).is_some_and(decides));
         let obstacle = match test.command.split_first() {
             None => Some("CTest has no command for it; it was not built".to_owned()),
             Some(_) => deciding.map(|name| format!("CTest judges it by {name}, which a hunt does not know")),
@@ -246,13 +260,27 @@ mod tests {
             { "name": "off", "command": ["/b/off"], "properties": [{ "name": "DISABLED", "value": true }] },
             { "name": "not built" },
             { "name": "fails", "command": ["/b/fails"], "properties": [{ "name": "WILL_FAIL", "value": true }] },
+            { "name": "gtest", "command": ["/b/gtest"],
+              "properties": [{ "name": "SKIP_REGULAR_EXPRESSION", "value": ["\\[  SKIPPED \\]"] }] },
+            { "name": "words", "command": ["/b/words"],
+              "properties": [{ "name": "SKIP_REGULAR_EXPRESSION", "value": ["\\[  SKIPPED \\]", "not here"] }] },
             { "name": "skips", "command": ["/b/skips"], "properties": [{ "name": "SKIP_RETURN_CODE", "value": 77 },
               { "name": "ENVIRONMENT", "value": ["LIMIT=a=b"] }] } ] }"#;
         let cases = ctest(listed, "build").expect("good");
         let names: Vec<(&str, bool)> = cases.iter().map(|case| (case.name.as_str(), case.obstacle.is_some())).collect();
-        assert_eq!(names, [("queue", false), ("not built", true), ("fails", true), ("skips", false)]);
-        assert_eq!(cases[3].environment, [("LIMIT".to_owned(), "a=b".to_owned())]);
-        assert_eq!(cases[3].skips_with, Some(77));
+        assert_eq!(
+            names,
+            [
+                ("queue", false),
+                ("not built", true),
+                ("fails", true),
+                ("gtest", false),
+                ("words", true),
+                ("skips", false)
+            ]
+        );
+        assert_eq!(cases[5].environment, [("LIMIT".to_owned(), "a=b".to_owned())]);
+        assert_eq!(cases[5].skips_with, Some(77));
         assert_eq!((cases[0].name.as_str(), cases[0].arguments.as_slice()), ("queue", &["--fast".to_owned()][..]));
         assert_eq!(cases[0].directory.as_deref(), Some(Path::new("/b")));
         assert!(ctest(b"[]", "build").is_err());

@@ -145,7 +145,8 @@ fn ending(ended: &Output, skips_with: Option<i64>) -> Ending {
     let findings = lines.iter().filter(|line| line.reason == "finding" && line.confirmed && line.suppressed.is_null());
     let shown: Vec<String> = findings
         .map(|Line { id, kind, message, sites, .. }| {
-            let place = sites.first().map_or_else(String::new, |site| format!("{}:{}: ", site.file, site.line));
+            let known = sites.first().filter(|site| !site.file.is_empty());
+            let place = known.map_or_else(String::new, |site| format!("{}:{}: ", site.file, site.line));
             format!("{place}{kind}: {message} [{id}]")
         })
         .collect();

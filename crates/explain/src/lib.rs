@@ -152,7 +152,7 @@ impl Explainer<'_> {
             finding.notes.push(messages::not_replayed());
         }
         if !finding.confirmed {
-            finding.cause = None;
+            finding.forget_cause();
         }
         finding.execution = execution;
         finding.preemptions = u32::try_from(preemptions).unwrap_or(u32::MAX);
@@ -185,7 +185,7 @@ impl Explainer<'_> {
         finding.replayed = [if met.is_some() { REPLAYS } else { 0 }, REPLAYS];
         finding.confirmed = met.is_some();
         if met.is_none() {
-            finding.cause = None;
+            finding.forget_cause();
         }
         finding.execution = execution;
         let preemptions = met.as_ref().map_or(0, |met| met.preemptions);
@@ -200,7 +200,7 @@ impl Explainer<'_> {
         let mut finding = self.describe(unreplayable, bug);
         finding.execution = execution;
         finding.replayed = [0, REPLAYS];
-        finding.cause = None;
+        finding.forget_cause();
         finding.notes.push(messages::seen_freely());
         finding
     }
@@ -234,6 +234,7 @@ impl Explainer<'_> {
                     finding.message.clone_from(&known.message);
                     finding.object.clone_from(&known.object);
                     finding.cause.clone_from(&known.cause);
+                    finding.cause_steps.clone_from(&known.cause_steps);
                     finding.steps.clone_from(&known.steps);
                 }
                 finding.execution = known.execution;
@@ -306,7 +307,9 @@ impl Explainer<'_> {
         relevance::note_what_changed_meanwhile(&places, &finding, &steps);
         let cause = cause::of(&places, &finding, &steps);
         let cited = cause.as_ref().map_or(&[][..], |cause| &cause.steps);
-        relevance::mark(&places, &finding.sites, cited, &mut steps);
+        relevance::mark(&places, &finding, cited, &mut steps);
+        let causing = end::sites_of_cause(&places, &finding, cited, &steps);
+        finding.cause_steps = cited.iter().filter_map(|&step| Some(steps.get(step)?.step.number)).collect();
         finding.steps = relevance::kept(steps);
         finding.cause = cause.map(|cause| cause.sentence);
         if places.numbers.is_used() {
@@ -333,6 +336,7 @@ impl Explainer<'_> {
             identity.push(format!("status {status}"));
         }
         finding.id = fingerprint(finding.kind, &identity);
+        end::name_cause(causing, &mut finding);
         let nearest = |site: &&Site| places.is_nearest(&site.file, &site.function, site.line, site.column);
         let notes: BTreeSet<String> = (finding.sites.iter().filter(nearest))
             .map(|site| messages::nearest_line(&site.file, site.line, &site.function))

@@ -13,6 +13,8 @@ const MOST: usize = 400;
 const ACCESSES: usize = 40;
 /// The number of switches without a preemption that are kept, counted from the end.
 const SWITCHES: usize = 20;
+/// The number of values from other threads that are kept, counted from the end.
+const OBSERVED: usize = 4;
 /// Maximum number of a thread's entries that are searched for what it read before it failed.
 const SEARCHED: usize = 300;
 
@@ -99,9 +101,39 @@ pub(crate) fn note_what_changed_meanwhile(places: &Places<'_>, finding: &Finding
     places.topic.borrow_mut().memory.extend(memory);
 }
 
+/// Returns the last values of other threads that the failing thread has read since it was last switched to, as pairs of
+/// steps: the write and the read. They show why it went on.
+fn observed(places: &Places<'_>, finding: &Finding, steps: &[Done]) -> Vec<usize> {
+    if !matches!(finding.kind, Kind::Assertion | Kind::Crash) {
+        return Vec::new();
+    }
+    let Some(last) = steps.iter().rposition(|done| done.step.culprit) else { return Vec::new() };
+    let thread = steps[last].step.thread;
+    let access = |at: usize| {
+        let access = Entry::of(&places.execution.records[steps[at].at]).access()?;
+        (access.mode != AccessMode::Free).then_some(access)
+    };
+    let own = (0..last).rev().take_while(|&at| steps[at].step.thread == thread).take(SEARCHED);
+    let reads = own.filter_map(|at| Some((at, access(at).filter(|access| access.mode.reads())?)));
+    let pair = |(at, read): (usize, Access)| {
+        let is_write =
+            |before: &usize| access(*before).is_some_and(|write| write.mode.writes() && write.overlaps(&read));
+        let write = (0..at).rev().find(is_write)?;
+        (steps[write].step.thread != thread && !is_unnamed(&steps[write].step)).then_some([write, at])
+    };
+    reads.filter_map(pair).take(OBSERVED).flatten().collect()
+}
+
+/// Returns true if a step is an access to memory for which the source has no name.
+fn is_unnamed(step: &Step) -> bool {
+    step.what.ends_with(" bytes") || step.what.ends_with(" 1 byte")
+}
+
 /// Numbers the steps, and marks those that matter: where the bug shows and what its cause names, where the locks held
-/// there were taken, preemptions, and the last accesses to what it is about.
-pub(crate) fn mark(places: &Places<'_>, sites: &[Site], cited: &[usize], steps: &mut [Done]) {
+/// there were taken, preemptions, the last accesses to what it is about, and what the failing thread saw of others.
+pub(crate) fn mark(places: &Places<'_>, finding: &Finding, cited: &[usize], steps: &mut [Done]) {
+    let sites: &[Site] = &finding.sites;
+    let observed = observed(places, finding, steps);
     let topic = places.topic.borrow();
     let records = &places.execution.records;
     let taken: Vec<usize> = topic
@@ -128,7 +160,8 @@ pub(crate) fn mark(places: &Places<'_>, sites: &[Site], cited: &[usize], steps: 
             || is_preempted(at + 1)
             || is_place(step)
             || taken.contains(&at)
-            || cited.contains(&at);
+            || cited.contains(&at)
+            || observed.contains(&at);
         if !matters && topic.is_about(&Entry::of(&records[steps[at].at]).event()) {
             accesses.push(at);
         } else if !matters && before.is_some_and(|before| before != step.thread) {
@@ -136,6 +169,10 @@ pub(crate) fn mark(places: &Places<'_>, sites: &[Site], cited: &[usize], steps: 
         }
         steps[at].step.number = at as u64 + 1;
         steps[at].step.matters = matters;
+    }
+    // The same stack memory belongs to other variables at other times; those rarely have a name.
+    if !cited.is_empty() {
+        accesses.retain(|&at| !is_unnamed(&steps[at].step));
     }
     let accesses = without_middles(&accesses, |at| steps[at].step.thread);
     let last = |places: Vec<usize>, most: usize| places.into_iter().rev().take(most);

@@ -91,7 +91,33 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Done> 
     if let Some(panic) = steps.iter().position(|done| done.step.culprit && done.step.what == PANIC) {
         steps.truncate(panic + 1);
     }
+    without_repetitions(places, &mut steps);
     steps
+}
+
+/// Removes steps that a reader takes for a repetition: an operation on a descriptor first looks at the descriptor, or
+/// changes which files are open.
+fn without_repetitions(places: &Places<'_>, steps: &mut Vec<Done>) {
+    let event = |done: &Done| Entry::of(&places.execution.records[done.at]).event();
+    let is_repetition = |pair: &[Done]| {
+        let [state, operation] = pair else { return false };
+        let place = |done: &Done| (done.step.thread, done.step.line, done.step.file.clone());
+        let waits_or_works =
+            matches!(event(operation), Event::Io { .. } | Event::Blocked { .. } | Event::Suspended { .. });
+        matches!(event(state), Event::State { .. })
+            && waits_or_works
+            && place(state) == place(operation)
+            && !state.step.culprit
+    };
+    let mut repeats: Vec<bool> = steps.windows(2).map(is_repetition).collect();
+    repeats.push(false);
+    let mut preempted = false;
+    for (done, repeats) in steps.iter_mut().zip(&repeats) {
+        done.step.preempted |= std::mem::take(&mut preempted);
+        preempted = *repeats && done.step.preempted;
+    }
+    let mut repeats = repeats.into_iter();
+    steps.retain(|_| !repeats.next().unwrap_or(false));
 }
 
 /// Returns true for a step inside Rust's standard library that no code of the program asked for, or that concerns the

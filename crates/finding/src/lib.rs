@@ -60,6 +60,9 @@ pub struct Finding {
     /// How it came about, in one sentence, as far as the replayed execution shows that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
+    /// The numbers of the steps that the cause names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cause_steps: Vec<u64>,
     /// The id of an earlier finding with the same cause, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant_of: Option<String>,
@@ -86,6 +89,7 @@ impl Finding {
             met: false,
             suppressed: None,
             cause: None,
+            cause_steps: Vec::new(),
             variant_of: None,
         }
     }
@@ -95,6 +99,12 @@ impl Finding {
     #[must_use]
     pub const fn was_executed(&self) -> bool {
         self.execution > 0 || self.replayed[1] > 0
+    }
+
+    /// Removes the cause, which holds only if replays show the finding.
+    pub fn forget_cause(&mut self) {
+        self.cause = None;
+        self.cause_steps.clear();
     }
 
     /// Returns true if it counts: for the exit code, and as an error.

@@ -34,6 +34,8 @@ struct FindingLine<'a> {
     cause: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     variant_of: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[u64]>::is_empty")]
+    cause_steps: &'a [u64],
 }
 
 #[derive(Serialize)]
@@ -96,6 +98,8 @@ struct SummaryLine<'a> {
     unclear: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     figures: Option<&'a Figures>,
+    #[serde(skip_serializing_if = "is_zero")]
+    variants: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
@@ -132,6 +136,7 @@ pub(crate) fn finding(finding: &Finding) -> io::Result<String> {
         met: finding.met,
         cause: finding.cause.as_deref(),
         variant_of: finding.variant_of.as_deref(),
+        cause_steps: &finding.cause_steps,
     })
 }
 
@@ -181,6 +186,7 @@ pub(crate) fn summary(coverage: &Coverage, told: Told, elapsed: Duration) -> io:
         unconfirmed: told.unconfirmed,
         unclear: &coverage.unclear,
         figures: coverage.figures.as_ref(),
+        variants: told.variants,
     })
 }
 

@@ -85,9 +85,10 @@ pub(crate) fn not_seen(coverage: &Coverage) -> Option<String> {
 
 /// `no finding`, `2 findings, 1 not confirmed, 1 suppressed`.
 pub(crate) fn found(told: Told) -> String {
-    let mut found = if told.findings == 0 { "no finding".to_owned() } else { count(told.findings, "finding") };
+    let first = told.findings - told.variants.min(told.findings);
+    let mut found = if told.findings == 0 { "no finding".to_owned() } else { count(first, "finding") };
     if told.variants > 0 {
-        found += &format!(" of {}", count(told.findings - told.variants.min(told.findings), "cause"));
+        found += &format!(" with {}", count(told.variants, "variant"));
     }
     if told.unconfirmed > 0 {
         found += &format!(", {} not confirmed", told.unconfirmed);
@@ -96,6 +97,20 @@ pub(crate) fn found(told: Told) -> String {
         found += &format!(", {} suppressed", told.suppressed);
     }
     found
+}
+
+/// Returns what the absence of findings means, in the first words of a summary; nothing if there are findings.
+pub(crate) fn meaning(coverage: &Coverage, told: Told) -> Option<&'static str> {
+    let is_outside = coverage.uncontrolled.iter().any(|what| !what.what.is_unseen());
+    match () {
+        () if told.findings > 0 => None,
+        () if !coverage.unclear.is_empty() => Some("unclear"),
+        () if is_proof(coverage, told) => Some("proved"),
+        () if told.unconfirmed > 0 || told.suppressed > 0 => Some("no proof"),
+        () if is_outside => Some("no proof: part of it was not under control"),
+        () if !coverage.finished => Some("no proof: schedules are left"),
+        () => Some("no proof: part of it was not seen"),
+    }
 }
 
 /// Returns why the absence of findings means nothing, if that is the case.

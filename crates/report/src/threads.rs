@@ -3,7 +3,7 @@
 use racehunter_finding::Finding;
 use racehunter_symbols::shortened;
 
-use crate::text::clean;
+use crate::text::{clean, width};
 
 /// The threads of a finding by number of creation, and their names.
 pub(crate) struct Threads {
@@ -65,6 +65,18 @@ impl Threads {
             Some((number, entry)) => format!("thread T{number} `{entry}`"),
             None => format!("thread {}", clean(path)),
         }
+    }
+
+    /// As [`Self::heading`], without the outer parts of a qualified name if it is too long: `T1 TestBody::{lambda}`.
+    pub(crate) fn heading_within(&self, number: u32, columns: usize) -> String {
+        let mut heading = self.heading(number);
+        while width(&heading) > columns
+            && let Some((thread, entry)) = heading.split_once(' ')
+            && let Some((_, inner)) = entry.split_once("::").filter(|(_, inner)| inner.contains("::"))
+        {
+            heading = format!("{thread} {inner}");
+        }
+        heading
     }
 
     /// Above a column: `T1 worker`, `main`.

@@ -2,7 +2,7 @@
 //!
 //! It hunts six programs of different kinds, one of them with twelve threads and more than a thousand steps, and writes the
 //! page. It then checks in headless Chromium what the page shows: in light and dark mode, in a narrow window, and without
-//! JavaScript. It leaves screenshots; `docs/pictures` has those of the findings.
+//! JavaScript; with JavaScript, axe-core must find no violations. It leaves screenshots; `docs/pictures` has those of the findings.
 
 mod devtools;
 
@@ -45,7 +45,8 @@ pub fn run(kit: &Kit) -> Result<()> {
     let page = directory.join("report.html");
     shell(kit.program(), &["report", "--html", "-o", &page.to_string_lossy(), &out]).done()?;
     let mut tab = Tab::open(&directory.join("chromium"))?;
-    let mut check = Check { tab: &mut tab, failed: 0 };
+    let axe = axe(&directory)?;
+    let mut check = Check { tab: &mut tab, axe, failed: 0 };
     check.with_script(&page, &directory)?;
     check.in_the_dark(&page, &directory)?;
     check.in_a_narrow_window(&page, &directory)?;
@@ -112,9 +113,28 @@ fn section(kind: &str) -> String {
     )
 }
 
+/// The version of axe-core, whose rules may change with each release.
+const AXE: &str = "axe-core@4.14.0";
+
+/// Runs all rules of axe-core, and returns the violations: the rule, how many elements, and the first of them.
+const VIOLATIONS: &str = "axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations.map(
+    (rule) => [rule.id, rule.nodes.length, rule.nodes[0].html.slice(0, 200)]))";
+
+/// Fetches axe-core, which checks pages against the accessibility guidelines; returns its script.
+fn axe(directory: &Path) -> Result<String> {
+    let place = directory.join("npm");
+    std::fs::create_dir_all(&place)?;
+    let words = ["install", "--silent", "--no-save", "--prefix", &place.to_string_lossy(), AXE];
+    shell("npm", &words).done()?;
+    let script = place.join("node_modules/axe-core/axe.min.js");
+    std::fs::read_to_string(&script).with_context(|| format!("cannot read {}", script.display()))
+}
+
 /// Checks the page, and counts failures.
 struct Check<'a> {
     tab: &'a mut Tab,
+    /// The script of axe-core.
+    axe: String,
     failed: u32,
 }
 
@@ -147,6 +167,14 @@ impl Check<'_> {
         Ok(())
     }
 
+    /// Checks the page with axe-core, which needs the script.
+    fn accessible(&mut self, how: &str) -> Result<()> {
+        let _ = self.tab.evaluate(&format!("{{ {}; }} typeof axe", self.axe))?;
+        let seen = self.tab.evaluate(VIOLATIONS)?;
+        self.expect(&format!("{how}: axe-core finds no violations"), seen == json!([]), &seen);
+        Ok(())
+    }
+
     /// Returns the centre of an element of the page, after scrolling it into view.
     fn middle(&mut self, of: &str) -> Result<[f64; 2]> {
         let place = self.tab.evaluate(&format!(
@@ -168,6 +196,7 @@ impl Check<'_> {
         self.tab.visit(page, WIDE, 900)?;
         self.essentials("light")?;
         self.contrast("light")?;
+        self.accessible("light")?;
         self.tab.screenshot(&pictures.join("light.png"))?;
         for kind in ["assertion", "use-after-free", "lost-wakeup"] {
             self.tab.picture(&section(kind), &pictures.join(format!("{kind}.webp")))?;
@@ -276,6 +305,7 @@ impl Check<'_> {
         self.tab.visit(page, WIDE, 900)?;
         self.essentials("dark")?;
         self.contrast("dark")?;
+        self.accessible("dark")?;
         let seen = self.tab.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")?;
         let is_dark = seen.as_array().is_some_and(|color| color.iter().all(|part| part.as_u64() < Some(60)));
         self.expect("dark: the page is dark", is_dark, &seen);
@@ -288,6 +318,7 @@ impl Check<'_> {
         self.essentials("narrow")?;
         let seen = self.tab.evaluate(STICKS_OUT)?;
         self.expect("narrow: nothing sticks out", seen == json!([]), &seen);
+        self.accessible("narrow")?;
         self.tab.screenshot(&pictures.join("narrow.png"))
     }
 

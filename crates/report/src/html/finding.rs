@@ -40,6 +40,10 @@ pub(super) fn section(out: &mut String, shown: &Shown, sources: &mut Sources) {
     if let Some(details) = details(finding) {
         let _ = writeln!(out, "<p class=\"details\">{}</p>", prose(&details));
     }
+    // A variant is there to be looked up; the finding with the same cause is there to be read.
+    if finding.variant_of.is_some() {
+        out.push_str("<details class=\"whole\"><summary>Places, steps and replay</summary>\n");
+    }
     if let Some(reason) = &finding.suppressed {
         let _ = writeln!(out, "<p class=\"details\">Suppressed: {}</p>", prose(reason));
     }
@@ -60,6 +64,10 @@ pub(super) fn section(out: &mut String, shown: &Shown, sources: &mut Sources) {
         let _ = writeln!(out, "<p class=\"note\">{}</p>", prose(note));
     }
     replay(out, shown);
+    if finding.variant_of.is_some() {
+        out.push_str("</details>\n</section>\n");
+        return;
+    }
     let _ = write!(
         out,
         "<details class=\"lesson\"><summary>What {} means, and how one usually repairs it</summary>\n<p>{}</p>\n\

@@ -119,6 +119,17 @@ fn by_cause(findings: &[Shown]) -> Vec<&Shown> {
     heads.flat_map(|head| std::iter::once(head).chain(group(head))).collect()
 }
 
+/// Returns each text once, in order.
+fn different(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut different = Vec::new();
+    for text in texts {
+        if !different.contains(&text) {
+            different.push(text);
+        }
+    }
+    different
+}
+
 /// Writes the list of findings, if there is more than one. Findings with the same cause are below the first of them.
 fn contents(out: &mut String, findings: &[&Shown]) {
     if findings.len() < 2 {
@@ -135,7 +146,7 @@ fn contents(out: &mut String, findings: &[&Shown]) {
             severity = severity(finding),
             kind = finding.kind.name(),
             message = prose(&finding.message),
-            places = escape(&finding.sites.iter().map(place).collect::<Vec<_>>().join(", ")),
+            places = escape(&different(finding.sites.iter().map(place)).join(", ")),
         );
     }
     out.push_str("</ol></nav>\n");

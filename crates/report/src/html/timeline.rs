@@ -148,9 +148,10 @@ impl Drawing<'_> {
         }
         let _ = write!(
             out,
-            "</div>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Drawing of the interleaving\">\
-             <svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" preserveAspectRatio=\"none\" \
-             role=\"img\" aria-label=\"The interleaving, one lane per thread; the table below says the same\">\n"
+            "</div>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+             aria-label=\"Drawing of the interleaving of {id}\"><svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" preserveAspectRatio=\"none\" \
+             role=\"img\" aria-label=\"The interleaving, one lane per thread; the table below says the same\">\n",
+            id = escape(&self.finding.id),
         );
         for &lane in self.lanes {
             let y = y_of(lane);
@@ -223,12 +224,14 @@ impl Drawing<'_> {
         escape(&format!("{number}. {thread}: {what}{value}{place}{preempted}{event}"))
     }
 
-    const BEGIN: &'static str =
-        "<div class=\"steps\" tabindex=\"0\" role=\"region\" aria-label=\"Table of the steps\"><table";
+    fn begin(&self) -> String {
+        let id = escape(&self.finding.id);
+        format!("<div class=\"steps\" tabindex=\"0\" role=\"region\" aria-label=\"Table of the steps of {id}\"><table")
+    }
 
     /// Writes the table with a column for each thread.
     fn table(&self, out: &mut String) {
-        let _ = write!(out, "{}><thead><tr><th>step</th>", Self::BEGIN);
+        let _ = write!(out, "{}><thead><tr><th>step</th>", self.begin());
         for &lane in self.lanes {
             let _ = write!(out, "<th class=\"thread {}\">{}</th>", color(lane), escape(&self.threads.heading(lane)));
         }
@@ -249,7 +252,7 @@ impl Drawing<'_> {
 
     /// Writes the table with one narrow lane for each thread, and one column for the steps.
     fn list(&self, out: &mut String) {
-        let _ = write!(out, "{} class=\"lanes\"><thead><tr><th>step</th>", Self::BEGIN);
+        let _ = write!(out, "{} class=\"lanes\"><thead><tr><th>step</th>", self.begin());
         for &lane in self.lanes {
             let (name, short) = (escape(&self.threads.heading(lane)), Self::short(lane));
             let _ = write!(out, "<th class=\"cell thread {}\" title=\"{name}\">{short}</th>", color(lane));

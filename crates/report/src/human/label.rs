@@ -38,6 +38,7 @@ fn what(kind: Kind, number: usize, site: &Site) -> String {
         (Kind::Assertion, 0) if site.access == "panic" => "panics here".to_owned(),
         (Kind::Assertion, 0) => "the assertion fails here".to_owned(),
         (Kind::Crash, 0) => "crashes here".to_owned(),
+        (Kind::ExitStatus, _) if site.access == "fail" => "the test fails here".to_owned(),
         _ if site.access.is_empty() => "here".to_owned(),
         _ => clean(&site.access).replace('-', " ") + &values::of(&site.access, site.value.as_ref()),
     }

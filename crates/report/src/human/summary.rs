@@ -8,7 +8,7 @@ use racehunter_finding::{Coverage, Kind};
 
 use crate::Told;
 use crate::color::{ERROR, FRAME, GOOD, WARNING, paint};
-use crate::short::{extent, found, is_proof, not_seen, sentence, unclear};
+use crate::short::{extent, found, is_proof, meaning, not_seen, sentence, unclear};
 use crate::text::{clean, count, wrap};
 
 /// Column at which the text of each part starts.
@@ -26,11 +26,12 @@ pub(crate) fn lessons(kinds: &BTreeSet<Kind>, columns: usize) -> String {
 /// Returns the summary: what was found, and what that does and does not mean.
 pub(crate) fn summary(coverage: &Coverage, told: Told, elapsed: Duration, columns: usize) -> String {
     let style = match told.findings {
-        0 if coverage.unclear.is_empty() => GOOD,
+        0 if is_proof(coverage, told) => GOOD,
         0 => WARNING,
         _ => ERROR,
     };
-    let mut out = format!("   {} [{}] {}\n", paint(style, "Summary"), time(elapsed), found(told));
+    let meaning = meaning(coverage, told).map_or_else(String::new, |meaning| format!("; {meaning}"));
+    let mut out = format!("   {} [{}] {}{meaning}\n", paint(style, "Summary"), time(elapsed), found(told));
     let part = |name, style, text: &str| part(name, style, text, columns);
     if let Some(why) = unclear(coverage) {
         out += &part("Unclear", WARNING, &why);

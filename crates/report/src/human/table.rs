@@ -63,7 +63,7 @@ fn rows(steps: &[Step]) -> Vec<Row<'_>> {
     let mut kept = vec![number(steps, last) <= WHOLE; steps.len()];
     if steps.iter().any(|step| step.matters) {
         for (at, step) in steps.iter().enumerate() {
-            kept[at] |= step.matters || at == 0 || at == last;
+            kept[at] |= step.matters;
         }
     } else {
         keep_around(steps, &mut kept);
@@ -85,6 +85,10 @@ fn rows(steps: &[Step]) -> Vec<Row<'_>> {
         }
         rows.push(Row::Step(at, step));
         next = number.saturating_add(1);
+    }
+    let end = number(steps, last).saturating_add(1);
+    if end > next {
+        rows.push(Row::Gap(end - next));
     }
     rows
 }
@@ -274,7 +278,7 @@ fn one_below_the_other(
         Row::Gap(_) => 0,
     };
     let name_width = rows.iter().map(shown).max().unwrap_or(0).max("thread".len()).min(columns / 3);
-    let name_of = |thread: u32| pad(&shorten(&threads.heading(thread), name_width), name_width);
+    let name_of = |thread: u32| pad(&shorten(&threads.heading_within(thread, name_width), name_width), name_width);
     let text_start = NUMBER + name_width + GAP;
     let mut out = format!("{}\n", paint(STRONG, "  step  thread"));
     for (row, text) in rows.iter().zip(Cells::texts(rows, |_| 0)) {

@@ -47,8 +47,13 @@ impl Line<'_> {
 
     /// Returns true if the text is a declaration, such as the parameter of a constructor: a type, and then a name.
     pub(super) fn declares(self, found: &Spelling) -> bool {
-        let first = self.tokens.iter().position(|token| token.range.start == found.range.start);
-        first.is_some_and(|first| [first, first + 1].into_iter().all(|at| self.class(at) == Some(Class::Name)))
+        let inside = |at: &usize| {
+            let token = &self.tokens[*at].range;
+            found.range.start <= token.start && token.end <= found.range.end
+        };
+        let names = (0..self.tokens.len()).filter(inside);
+        let mut pairs = names.map(|at| [at, at + 1]);
+        pairs.any(|pair| pair.into_iter().all(|at| self.class(at) == Some(Class::Name)))
     }
 
     /// Returns what is accessed at token `at` of a Rust line: rustc points at the start of the expression, or at the
@@ -101,9 +106,14 @@ impl Line<'_> {
         }
     }
 
-    fn name(self, at: usize, access: Access) -> Option<Spelling> {
+    fn name(self, mut at: usize, access: Access) -> Option<Spelling> {
+        // A call has the column of its start: `std::lock(a, b)`.
+        while access == Access::Call && self.word(at + 1) == "::" && self.class(at + 2) == Some(Class::Name) {
+            at += 2;
+        }
         let is_member = at > 0 && matches!(self.word(at - 1), "->" | ".");
         let is_called = matches!(self.word(at + 1), "(" | "{") && !self.is_made(at);
+        let is_called = is_called || access == Access::Call && self.is_template_call(at);
         match (is_member, is_called) {
             // `mu.lock()`: the object before the dot.
             (true, true) => {
@@ -302,6 +312,24 @@ impl Line<'_> {
             at -= 2;
         }
         at
+    }
+
+    /// Returns true for the `f` of `f<T>(x)`.
+    fn is_template_call(self, at: usize) -> bool {
+        let mut depth = 0_usize;
+        for sign in at + 1..self.tokens.len() {
+            match self.word(sign) {
+                "<" => depth += 1,
+                ">" => depth = depth.saturating_sub(1),
+                ">>" => depth = depth.saturating_sub(2),
+                ";" | "&&" | "||" => return false,
+                _ => {}
+            }
+            if depth == 0 {
+                return sign > at + 1 && self.word(sign + 1) == "(";
+            }
+        }
+        false
     }
 
     /// Returns true for the `T` of `new T{}`, where no object exists yet.

@@ -111,6 +111,11 @@ fn calls_name_their_object() {
     is(call("f(|s.v[2])"), "s.v[2]");
     is(call("f(|sp->a)"), "sp");
     is(call("for (int i |: gv) f(i);"), "gv");
+    is(call("|std::lock(a.mu, b.mu);"), "a.mu");
+    is(call("entries.|get<int>(3);"), "entries");
+    assert_eq!(call("auto entry = |std::make_unique<Entry>(Entry{key, 0});"), None);
+    assert_eq!(call("auto all = |make<std::vector<std::vector<int>>>(3);"), None);
+    assert_eq!(call("explicit |Cache(std::size_t limit) : limit_(limit) {}"), None);
     assert_eq!(call("this->|lock();"), None);
     assert_eq!(call("|yield();"), None);
 }
