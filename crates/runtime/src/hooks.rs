@@ -126,6 +126,11 @@ pub(crate) unsafe fn access(address: usize, size: usize, site: *mut u8, kind: Ki
 /// The same without the check: what the running thread does to the memory is known only afterwards.
 pub(crate) unsafe fn approach(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize) {
     values::settle();
+    if server::records() && schedule::continues() {
+        // Nothing can happen here but the access itself: recordings have many of them.
+        RH_BUDGET.set(RH_BUDGET.get() - 1);
+        return log_access(schedule::now(), address, size, site, kind, annotations::mark(address), code);
+    }
     let flags = if site.is_null() { SITE_POINT } else { *site };
     if flags & SITE_POINT != 0 && (!server::is_selective() || track::has(address)) {
         escapes::touches(address, code);

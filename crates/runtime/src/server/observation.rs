@@ -15,7 +15,8 @@ pub(super) unsafe fn begin() {
     if OBSERVES.get() {
         modules::flag_all(SITE_POINT);
     }
-    if (*slot).observe == OBSERVE_CODE {
+    RECORDS.set((*slot).observe == OBSERVE_CODE);
+    if RECORDS.get() {
         hooks::__rh_tracing.set(1);
     }
     let (start, size) = ((*slot).watch as usize, (*slot).watch_size as usize);
@@ -62,6 +63,15 @@ pub(crate) unsafe fn hush() -> bool {
 pub(crate) unsafe fn speak() {
     HUSHED.set(false);
     modules::speak();
+}
+
+/// Whether the execution is recorded: every access is logged, and the way through the code.
+#[unsafe(link_section = ".data.racehunter")]
+static RECORDS: Global<bool> = Global::new(false);
+
+#[inline(always)]
+pub(crate) fn records() -> bool {
+    RECORDS.get()
 }
 
 /// Whether accesses that are not points are logged.
