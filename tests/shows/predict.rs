@@ -128,7 +128,8 @@ pub fn recorded(program: Program, tail: Tail) -> Result<Recorded, String> {
     }
     let ran = began.elapsed();
     let (log, _) = stored.and_then(|()| log.finish()).map_err(|error| failed(&error))?;
-    let each = |visit: &mut dyn FnMut(&[Record]) -> Result<(), racehunter_trace::Error>| {
+    type Done = Result<(), racehunter_trace::Error>;
+    let each = |visit: &mut dyn FnMut(&[Record]) -> Done| -> Done {
         let (mut reader, mut records) = (LogReader::new(log.as_slice()), Vec::new());
         loop {
             reader.next_piece(&mut records)?;
