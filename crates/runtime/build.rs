@@ -1,7 +1,7 @@
-//! Compiles the functions that must be C because exceptions may pass through them.
+//! Compiles the functions that must be C: exceptions may pass through them, or they have variable arguments.
 
 fn main() {
-    const FILES: [&str; 2] = ["src/once.c", "src/new.c"];
+    const FILES: [&str; 3] = ["src/once.c", "src/new.c", "src/err.c"];
     for file in FILES {
         println!("cargo:rerun-if-changed={file}");
     }

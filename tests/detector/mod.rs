@@ -11,8 +11,7 @@ mod oracle;
 mod script;
 
 use oracle::{Access, Judgement, judge};
-use racehunter_abi::EventNumber;
-use racehunter_abi::Kind;
+use racehunter_abi::{EventNumber, Kind, UNMODELLED_FUNCTION, UNMODELLED_SEQUENCE};
 use racehunter_e2e::{Workshop, root, workshop::text};
 use racehunter_explore::{Execution, Executor as _, Observe, Outcome, Plan, Record, Style, Tail};
 use racehunter_launch::{Limits, Processes, Program};
@@ -149,6 +148,16 @@ fn compare(judgement: &Judgement, execution: &Execution) -> Result<(), String> {
     let reports = reports(execution);
     for report in &reports {
         is_a_race(judgement, report)?;
+    }
+    let is_noted = execution
+        .records
+        .iter()
+        .any(|record| record.kind == Kind::Escape && record.object == UNMODELLED_FUNCTION + UNMODELLED_SEQUENCE);
+    if is_noted != judgement.ends_parts {
+        return Err(format!("a sequence ends in part: {}, but noted: {is_noted}", judgement.ends_parts));
+    }
+    if is_noted {
+        return Ok(());
     }
     let first = judgement.races.first().map(|racing| accesses[racing.second]);
     let reported = reports.first().map(|report| report.second.index.0);

@@ -8,7 +8,7 @@
 use racehunter_abi::CodeAddress;
 use racehunter_abi::Kind;
 use racehunter_explore::{Execution, Record};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 /// For each thread, the number of its known events.
 type Clock = [u32; THREADS];
@@ -43,6 +43,9 @@ pub struct Judgement {
     pub accesses: Vec<Access>,
     /// In the order of the second access.
     pub races: Vec<Racing>,
+    /// Whether a plain store has ended the release sequences of some threads, but not of all. The detector notes that, and may
+    /// then miss races.
+    pub ends_parts: bool,
 }
 
 impl Access {
@@ -107,12 +110,17 @@ struct Rwlock {
     read: Clock,
 }
 
-/// The release sequence that ends in an atomic's value.
+/// The release sequences that an atomic's value belongs to: what each thread has released to those that it heads.
 #[derive(Default)]
-struct Sequence {
-    carries: Clock,
-    /// The threads that have released to it.
-    releasers: BTreeSet<usize>,
+struct Sequence(BTreeMap<usize, Clock>);
+
+impl Sequence {
+    fn carries(&self) -> Clock {
+        self.0.values().fold(Clock::default(), |mut all, released| {
+            join(&mut all, released);
+            all
+        })
+    }
 }
 
 #[derive(Default)]
@@ -224,7 +232,7 @@ impl Oracle {
             }
             kind if kind.is_atomic() => {
                 if kind != Kind::AtomicWrite {
-                    let read = self.sequences.get(&object).map_or_else(Clock::default, |sequence| sequence.carries);
+                    let read = self.sequences.get(&object).map_or_else(Clock::default, Sequence::carries);
                     // The store that is read happens before this access.
                     let into = if acquires(record.detail) { &mut self.clocks[me] } else { &mut self.relaxed[me] };
                     join(into, &read);
@@ -255,13 +263,14 @@ impl Oracle {
         let me = record.thread.index();
         let passed_on = if releases(record.detail) { Some(self.clocks[me]) } else { self.release_fences[me] };
         let sequence = self.sequences.entry(record.object).or_default();
-        let continues = !releases(record.detail) && sequence.releasers.contains(&me);
-        if record.kind == Kind::AtomicWrite && !continues {
-            *sequence = Sequence::default();
+        if record.kind == Kind::AtomicWrite {
+            // A plain store continues the sequences of its own thread only, and one that releases begins another.
+            let continues = !releases(record.detail) && sequence.0.contains_key(&me);
+            self.judgement.ends_parts |= continues && sequence.0.len() > 1;
+            sequence.0.retain(|&thread, _| continues && thread == me);
         }
         if let Some(passed_on) = passed_on {
-            join(&mut sequence.carries, &passed_on);
-            sequence.releasers.insert(me);
+            join(sequence.0.entry(me).or_default(), &passed_on);
         }
     }
 

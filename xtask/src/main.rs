@@ -35,7 +35,7 @@ usage: cargo xtask COMMAND
   chaos     hunt a program that crashes, hangs, kills its parent, ...: `cargo xtask chaos [--runs N]`; and one that
             overwrites what it shares with the controller: `cargo xtask chaos --garble [SEEDS]`
   real      run sqlite3, zstd, xz and a server under control: `cargo xtask real [--runs N] [NAME...]`
-  oracle    compare predictions and proofs with plain enumeration, at length: `cargo xtask oracle [--traces N] [--programs N]`
+  oracle    compare predictions and proofs with plain enumeration, at length: `cargo xtask oracle [--traces N] [--programs N] [--hunts N]`
   browser   check the page of `racehunter report --html` in headless Chromium: it renders, reacts, and fits
   build     build the command, the runtime and the compiler plugin into target/racehunter
   install   build, and put racehunter, racehunter-cc, racehunter-c++ and cargo-racehunter on the PATH ($CARGO_HOME/bin)
@@ -151,14 +151,16 @@ fn show(words: &[&str]) -> Result<()> {
     if status == Some(0) { Ok(()) } else { std::process::exit(1) }
 }
 
-/// Runs the tests that compare prediction and static analysis with enumeration, on many more traces and programs than
-/// in CI. Each prints how much of what enumeration finds it found, and fails at the first false result.
+/// Runs the tests that compare prediction, static analysis and searches with enumeration, on many more traces and programs
+/// than in CI. Each fails at the first false result; those of predictions and proofs also print how much of what enumeration
+/// finds they found.
 fn oracle(options: &[&str]) -> Result<()> {
-    let (mut traces, mut programs) = ("1000000", "100000");
+    let (mut traces, mut programs, mut hunts) = ("1000000", "100000", "12000");
     for option in options.chunks(2) {
         match *option {
             ["--traces", number] => traces = number,
             ["--programs", number] => programs = number,
+            ["--hunts", number] => hunts = number,
             _ => bail!("{USAGE}"),
         }
     }
@@ -175,7 +177,9 @@ fn oracle(options: &[&str]) -> Result<()> {
     cargo(&["--test", "all", "code::"]).env("RACEHUNTER_ORACLE_PROGRAMS", programs).done()?;
     cargo(&["--test", "all", "programs::"]).env("RACEHUNTER_ORACLE_PROGRAMS", programs).done()?;
     let scan = ["test", "--quiet", "--release", "--package", "racehunter-scan", "--test", "all", "--", "--nocapture"];
-    shell::cargo(&scan).env("RACEHUNTER_ORACLE_PROGRAMS", programs).done()
+    shell::cargo(&scan).env("RACEHUNTER_ORACLE_PROGRAMS", programs).done()?;
+    let searches = ["test", "--quiet", "--release", "--package", "racehunter-analyses", "--test", "all"];
+    shell::cargo(&searches).env("RACEHUNTER_ORACLE_HUNTS", hunts).done()
 }
 
 fn bench(what: &[&str]) -> Result<()> {

@@ -35,8 +35,11 @@ pub const UNMODELLED_OVERWRITTEN: u64 = 33;
 /// Index in [`UNMODELLED`] of calls that failed after they had written something.
 pub const UNMODELLED_HALF: u64 = 34;
 
+/// Index in [`UNMODELLED`] of release sequences of several threads that one of them continues by a plain store.
+pub const UNMODELLED_SEQUENCE: u64 = 35;
+
 /// C library functions without a model.
-pub const UNMODELLED: [&str; 35] = [
+pub const UNMODELLED: [&str; 36] = [
     "aio_read",
     "aio_write",
     "lio_listio",
@@ -72,4 +75,5 @@ pub const UNMODELLED: [&str; 35] = [
     "more than 8 million releases by one thread",
     "a lock overwritten while it was held",
     "a call that failed and may have written a part of its result",
+    "a relaxed store in a release sequence of several threads",
 ];

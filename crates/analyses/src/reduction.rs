@@ -149,10 +149,14 @@ impl<'e> Traversal<'e> {
 
     /// Puts a ready thread to sleep: schedules that begin with its next operation are explored elsewhere.
     pub fn sleep(&mut self, thread: ThreadId) {
-        let later = racehunter_log::entries(&self.records[self.next..]);
-        let operation = later.enumerate().find(|(_, entry)| entry.is_operation() && entry.thread() == thread);
-        // The footprint of its next operation is read from later in the log. A thread that never makes it does not sleep.
-        if let Some((offset, entry)) = operation {
+        let is_handler = |entry: &Entry<'_>| matches!(entry.event(), Event::Handler { is_entry: true, .. });
+        let later = racehunter_log::entries(&self.records[self.next..]).enumerate();
+        let operation = later
+            .filter(|(_, entry)| entry.thread() == thread)
+            .find(|(_, entry)| entry.is_operation() || is_handler(entry));
+        // The footprint of its next operation is read from later in the log. A thread that never makes it does not sleep. Nor
+        // does one that a signal interrupts before: what it would have done without the signal is not known.
+        if let Some((offset, entry)) = operation.filter(|(_, entry)| entry.is_operation()) {
             let mut footprint = self.footprint(self.next + offset, false);
             // Whether an atomic operation changes anything can depend on when it is made.
             if entry.access().is_some_and(|access| access.mode.is_atomic()) {

@@ -1,6 +1,7 @@
 //! Drives several fork servers as one executor.
 
 use crate::batch::{self, Step};
+use crate::results::Unread;
 use crate::stop::StopSign;
 use crate::worker::{Answer, LaunchError, Limits, Mapping, Program, Stopped, Worker};
 use crate::{orphans, results};
@@ -240,7 +241,7 @@ impl Processes {
         spare: &mut Vec<Vec<Record>>,
     ) -> (Ran, Answer) {
         let mut stopped: Stopped = Vec::new();
-        let answer = worker.wait(request.slots.len() as u32, &mut stopped, stop);
+        let mut answer = worker.wait(request.slots.len() as u32, &mut stopped, stop);
         if answer == Answer::Damaged || !worker.region.is_intact() {
             worker.kill();
             return (request.all_lost(chunk), Answer::Damaged);
@@ -266,9 +267,16 @@ impl Processes {
             let limit = stopped.iter().find(|(at, _)| *at as usize == index).map(|(_, limit)| *limit);
             let next = if index + 1 < ran { worker.region.output_of(index + 1) } else { end };
             let output = worker.read_output(slot.output, next.max(slot.output));
-            let Some(mut execution) = results::read(&worker.region, &slot, limit, output, spare) else {
-                worker.kill();
-                return (request.all_lost(chunk), Answer::Damaged);
+            let mut execution = match results::read(&worker.region, &slot, limit, output, stop, spare) {
+                Ok(execution) => execution,
+                Err(Unread::OutOfTime) => {
+                    answer = Answer::Interrupted;
+                    continue;
+                }
+                Err(Unread::Damaged) => {
+                    worker.kill();
+                    return (request.all_lost(chunk), Answer::Damaged);
+                }
             };
             if answer == Answer::Died && was_running && limit.is_none() {
                 execution.outcome = Outcome::Lost("it ended together with its fork server".to_owned());

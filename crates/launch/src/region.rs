@@ -1,6 +1,7 @@
 //! The controller's view of the memory that it shares with a fork server.
 
 use crate::processes::{Backend, Settings};
+use crate::results::Unread;
 use crate::stream::Stream;
 use crate::wire;
 use racehunter_abi::control::{
@@ -294,17 +295,20 @@ impl Region {
         self.raw_log(first, count).filter_map(RawRecord::checked).collect()
     }
 
-    /// Returns the records if they are all valid and match the checksum, and whether any of them has a stack. Reuses the memory
-    /// of `spare`.
+    /// Returns the records if they are all valid and match the checksum, and whether any of them has a stack. Stops reading as
+    /// soon as `is_late`. Reuses the memory of `spare`.
     pub(crate) fn read_sealed_log(
         &self,
         first: u64,
         count: u64,
         checksum: u64,
+        is_late: impl Fn() -> bool,
         spare: &mut Vec<Vec<Record>>,
-    ) -> Option<(Vec<Record>, bool)> {
+    ) -> Result<(Vec<Record>, bool), Unread> {
+        /// Number of records between two looks at the clock.
+        const STRETCH: usize = 1 << 14;
         if first.checked_add(count).is_none_or(|end| end > LOG_RECORDS as u64) {
-            return None;
+            return Err(Unread::Damaged);
         }
         let mut found = Checksum::default();
         let mut records = spare.pop().unwrap_or_default();
@@ -314,13 +318,18 @@ impl Region {
             records = Vec::with_capacity((count + count / 8) as usize);
         }
         let mut stacks = 0;
-        for raw in self.raw_log(first, count) {
-            let record = raw.checked()?;
-            found = found.with(&record);
-            stacks |= record.stack;
-            records.push(record);
+        for from in (first..first + count).step_by(STRETCH) {
+            if is_late() {
+                return Err(Unread::OutOfTime);
+            }
+            for raw in self.raw_log(from, (first + count - from).min(STRETCH as u64)) {
+                let record = raw.checked().ok_or(Unread::Damaged)?;
+                found = found.with(&record);
+                stacks |= record.stack;
+                records.push(record);
+            }
         }
-        (found.0 == checksum).then_some((records, stacks != 0))
+        if found.0 == checksum { Ok((records, stacks != 0)) } else { Err(Unread::Damaged) }
     }
 
     fn raw_log(&self, first: u64, count: u64) -> impl Iterator<Item = RawRecord> {

@@ -1,5 +1,6 @@
 //! Reads an [`Execution`] from a slot.
 
+use crate::StopSign;
 use crate::region::Region;
 use racehunter_abi::control::{
     FLAG_FREE, NOTE_LOG_FULL, NOTE_UNCONTROLLED, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
@@ -16,29 +17,43 @@ pub(crate) const DAMAGED: &str = "it has overwritten what it shares with RaceHun
 /// Maximum number of records of a free-running execution. It logs no more.
 const MOST_FREE: u64 = 1 << 23;
 
-/// Reads the result of a slot; `None` if it is not as the runtime wrote it.
+/// Why there is no result.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Unread {
+    /// It is not as the runtime wrote it.
+    Damaged,
+    /// It is time to stop, and the execution had no end.
+    OutOfTime,
+}
+
+/// Reads the result of a slot.
+///
+/// The log of an execution that was stopped by a limit may be very long, and shows no bug: reading it ends when it is time to stop.
 pub(crate) fn read(
     region: &Region,
     slot: &Slot,
     stopped: Option<&str>,
     output: Vec<u8>,
+    stop: &StopSign,
     spare: &mut Vec<Vec<Record>>,
-) -> Option<Execution> {
+) -> Result<Execution, Unread> {
     if slot.flags & FLAG_FREE != 0 {
         // Several threads write the log, and the process ends at any time: nothing is claimed from it.
         let mut records = region.read_log(slot.log, slot.log_count.min(MOST_FREE));
         let stacks = take_stacks(region, &mut records);
-        return Some(Execution { records, stacks, ..read_without_log(slot, stopped, output)? });
+        let without_log = read_without_log(slot, stopped, output).ok_or(Unread::Damaged)?;
+        return Ok(Execution { records, stacks, ..without_log });
     }
-    let mut execution = read_without_log(slot, stopped, output)?;
+    let mut execution = read_without_log(slot, stopped, output).ok_or(Unread::Damaged)?;
     if slot.state == STATE_DONE {
-        let (records, has_stacks) = region.read_sealed_log(slot.log, slot.log_count, slot.checksum, spare)?;
+        let is_late = || slot.outcome == OUTCOME_LIMIT && stop.is_up();
+        let (records, has_stacks) = region.read_sealed_log(slot.log, slot.log_count, slot.checksum, is_late, spare)?;
         execution.records = records;
         if has_stacks {
             execution.stacks = take_stacks(region, &mut execution.records);
         }
     }
-    Some(execution)
+    Ok(execution)
 }
 
 /// Reads everything but the log.
@@ -115,7 +130,7 @@ fn outcome(slot: &Slot, stopped: Option<&str>) -> Outcome {
         OUTCOME_LIMIT => Outcome::Limit("events".to_owned()),
         OUTCOME_TOO_MANY_THREADS => Outcome::Limit(THREADS.to_owned()),
         OUTCOME_TOO_MANY_OBJECTS => Outcome::Limit("timers, named semaphores or processes".to_owned()),
-        OUTCOME_UNMODELLED => Outcome::Lost("it uses a futex operation that has no model".to_owned()),
+        OUTCOME_UNMODELLED => Outcome::Lost(text(&slot.message)),
         OUTCOME_NOT_FREE => Outcome::Lost(format!("it cannot run freely: {}", text(&slot.message))),
         other => Outcome::Lost(format!("outcome {other}")),
     }

@@ -9,7 +9,7 @@ use racehunter_finding::{Failure, Limit, Unclear, Unfinished};
 pub fn unclear(reason: &Unclear) -> String {
     match reason {
         Unclear::NoneCompleted(how) => format!("no execution completed: {}", unfinished(how)),
-        Unclear::NoTime => "no execution completed: there was no time for one; --time raises the limit".to_owned(),
+        Unclear::NoTime => "no execution completed before the time was up; --time raises the limit".to_owned(),
         Unclear::OneAnalysis(how) => format!("no execution of one of the analyses completed: {}", unfinished(how)),
         Unclear::SomeStopped(how) => format!("some executions did not end: {}", unfinished(how)),
         Unclear::Lost { executions, why } => format!("{} lost ({why})", were(*executions, "execution")),

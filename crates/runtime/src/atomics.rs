@@ -8,7 +8,8 @@ use crate::shadow::{self, Access};
 use crate::sync::objects;
 use crate::thread::{CURRENT, current};
 use crate::{escapes, free, log, rust, server};
-use racehunter_abi::{EventNumber, Kind};
+use racehunter_abi::{Escape, EventNumber, Kind, UNMODELLED_FUNCTION, UNMODELLED_SEQUENCE};
+use racehunter_machine::sync::Releasers;
 
 const fn acquires(order: u32) -> bool {
     matches!(order, 1 | 2 | 4 | 5)
@@ -37,7 +38,7 @@ unsafe fn atomic_access(
     }
     shadow::check(address, size, Access { kind, code, site });
     if kind != Kind::AtomicRead {
-        pass_on(address, order, kind == Kind::AtomicUpdate);
+        pass_on(address, order, kind == Kind::AtomicUpdate, code);
     }
 }
 
@@ -93,9 +94,21 @@ pub(crate) unsafe extern "C" fn atomic_store(address: usize, site: *mut u8, info
     atomic_access(turn, address, (info & 0xff) as usize, site, Kind::AtomicWrite, info >> 8 & 0xff, code);
 }
 
+/// Returns whether a plain store of the running thread continues a sequence: the thread has released to it. What other threads
+/// have released to it is no longer passed on then. A sequence has only one clock for all of them, so this is noted, and
+/// nothing is claimed.
+unsafe fn continues_by_store(releasers: &Releasers, code: usize) -> bool {
+    let thread = CURRENT.get();
+    let continues = releasers.are_continued_by(thread);
+    if continues && releasers.are_others_than(thread) {
+        log::escape(Escape::Unmodelled, code, (UNMODELLED_FUNCTION + UNMODELLED_SEQUENCE) as usize, 0);
+    }
+    continues
+}
+
 /// Releases what a store, or the write half of an update, passes on to its readers. An update continues the release
 /// sequence of the value that it replaces, and so does a store of a thread that has released to it.
-unsafe fn pass_on(address: usize, order: u32, update: bool) {
+unsafe fn pass_on(address: usize, order: u32, update: bool, code: usize) {
     if RH_DETECT.get() == 0 {
         return;
     }
@@ -111,7 +124,7 @@ unsafe fn pass_on(address: usize, order: u32, update: bool) {
         (*object).releasers.add(thread);
     } else if !(*current()).release_fence.is_null() {
         let object = objects::atomic(address);
-        let continues = update || (*object).releasers.are_continued_by(thread);
+        let continues = update || continues_by_store(&(*object).releasers, code);
         clock::release_from_fence(&mut (*object).clock, continues);
         if !continues {
             (*object).releasers.clear();
@@ -119,7 +132,7 @@ unsafe fn pass_on(address: usize, order: u32, update: bool) {
         (*object).releasers.add(thread);
     } else if !update {
         let object = objects::existing_atomic(address);
-        if !object.is_null() && !(*object).releasers.are_continued_by(thread) {
+        if !object.is_null() && !continues_by_store(&(*object).releasers, code) {
             clock::clear(&mut (*object).clock);
             (*object).releasers.clear();
         }

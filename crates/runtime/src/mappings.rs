@@ -12,7 +12,7 @@ use crate::shadow::{self, Access};
 use crate::sync::{fail, interpose, objects};
 use crate::thread::CURRENT;
 use crate::world::{cells, copies, files};
-use crate::{Global, log, reach, schedule, sys, tsan, values};
+use crate::{Global, log, outcome, reach, schedule, server, sys, tsan, values};
 use racehunter_abi::control::FLAG_ALLOCATIONS;
 use racehunter_abi::{Escape, Kind, Record};
 use racehunter_machine::memory::Ranges;
@@ -50,8 +50,44 @@ unsafe extern "C" fn map_at_caller(
     map([at, len, protection, flags, fd as usize, offset], crate::io::code_of_six())
 }
 
+/// The detector tells addresses apart by their low 44 bits. Each sixteenth of what these can select belongs to the memory that
+/// was mapped there first: its high bits plus one, or 0. The executable, the heap, libraries and stacks have theirs from the
+/// start.
+#[unsafe(link_section = ".data.racehunter")]
+static ZONES: Global<[u8; 16]> = Global::new([0, 0, 0, 0, 0, 6, 6, 0, 0, 0, 0, 0, 0, 0, 8, 8]);
+const ZONE_BITS: u32 = 40;
+
+/// Returns the zones of a range, with what would own them.
+fn zones(at: usize, len: usize) -> impl Iterator<Item = (usize, u8)> {
+    (at >> ZONE_BITS..=(at + len.max(1) - 1) >> ZONE_BITS).map(|zone| (zone % 16, (zone / 16) as u8 + 1))
+}
+
+/// Notes where the executable is.
+pub(crate) unsafe fn init() {
+    take_zones(server::executable().0, 1);
+}
+
+/// Returns whether the detector can tell a range from all other memory.
+unsafe fn is_distinct(at: usize, len: usize) -> bool {
+    zones(at, len).all(|(zone, owner)| [0, owner].contains(&(*ZONES.ptr())[zone]))
+}
+
+/// Takes possession of the zones of mapped memory. If it cannot be told from other memory, the execution ends: whatever the
+/// detector said about it could be wrong.
+unsafe fn take_zones(at: usize, len: usize) {
+    if schedule::running() && !is_distinct(at, len) {
+        outcome::end_unmodelled(
+            c"it maps memory at an address that agrees with that of other memory in its low 44 bits",
+        );
+    }
+    zones(at, len).for_each(|(zone, owner)| (*ZONES.ptr())[zone] = owner);
+}
+
 /// Maps memory for a call at `code`.
-pub(crate) unsafe fn map([at, len, protection, flags, fd, offset]: [usize; 6], code: usize) -> usize {
+pub(crate) unsafe fn map([hint, len, protection, flags, fd, offset]: [usize; 6], code: usize) -> usize {
+    // The kernel need not follow a hint.
+    let is_demand = flags & (FIXED | FIXED_IF_FREE) != 0;
+    let at = if is_demand || is_distinct(hint, len) { hint } else { 0 };
     if flags & ANONYMOUS == 0 {
         files::looked_up(fd as i32, code);
     }
@@ -82,6 +118,7 @@ pub(crate) unsafe fn map([at, len, protection, flags, fd, offset]: [usize; 6], c
 
 const SHARED: usize = 1;
 const FIXED: usize = 0x10;
+const FIXED_IF_FREE: usize = 0x10_0000;
 const ANONYMOUS: usize = 0x20;
 const WRITABLE: usize = 2;
 
@@ -125,6 +162,7 @@ unsafe fn is_shared(fd: usize, is_writable: bool, code: usize) {
 /// Starts memory without a history.
 unsafe fn begins(at: usize, len: usize) {
     let whole = len.next_multiple_of(PAGE);
+    take_zones(at, whole);
     objects::forget_range(at, whole);
     clear(at, whole);
     if schedule::flags() & FLAG_ALLOCATIONS != 0 {

@@ -8,7 +8,7 @@ use crate::{Global, constructors, debug, endings, escapes, log, rust, schedule, 
 use core::ffi::{CStr, c_char};
 use racehunter_abi::control::{
     FLAG_SELECTIVE, MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
-    OUTCOME_EXITED, OUTCOME_SNAPSHOT, OUTCOME_UNKNOWN, STATE_DONE, STATE_RUNNING,
+    OUTCOME_EXITED, OUTCOME_SNAPSHOT, OUTCOME_UNKNOWN, OUTCOME_UNMODELLED, STATE_DONE, STATE_RUNNING,
 };
 use racehunter_abi::{
     Cause, Escape, EventNumber, Kind, Record, UNMODELLED_FUNCTION, UNMODELLED_SECOND_EXIT, Wait, detail,
@@ -105,6 +105,12 @@ pub(crate) unsafe fn finish(outcome: u32) -> ! {
     sys::exit_group(ENDED_BY_RUNTIME)
 }
 
+/// Ends the execution, because the program does something that has no model.
+pub(crate) unsafe fn end_unmodelled(what: &CStr) -> ! {
+    copy_text(what.as_ptr(), &raw mut (*server::slot()).message);
+    finish(OUTCOME_UNMODELLED)
+}
+
 /// Ends the execution, because the plan cannot be followed.
 pub(crate) unsafe fn diverged(n: EventNumber) -> ! {
     (*server::slot()).diverged_at = n.0;
@@ -117,6 +123,7 @@ pub(crate) static STATUS: Global<i32> = Global::new(0);
 
 unsafe extern "C" {
     fn fflush(stream: *mut u8) -> i32;
+    fn on_exit(function: unsafe extern "C" fn(i32, *mut u8), argument: *mut u8) -> i32;
 }
 
 /// Returns whether the end of the program cuts off threads that could continue, or timers that could expire before.
@@ -211,6 +218,11 @@ pub(crate) unsafe extern "C" fn end_program(status: i32, code: usize) -> ! {
     exit(status)
 }
 
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rh_exit(status: i32, code: usize) -> ! {
+    end_program(status, code)
+}
+
 unsafe extern "C" fn end_quickly(status: i32, code: usize) -> ! {
     tell_abort(status);
     rust::exits(status, code);
@@ -227,8 +239,14 @@ unsafe extern "C" fn at_quick_end(_: *mut u8) {
     }
 }
 
-/// Registers [`at_quick_end`] first, so that it runs last.
-pub(crate) unsafe fn watch_quick_end() {
+/// Notes the status of a program that some function of the C library ends: its own calls of `exit` cannot be intercepted.
+unsafe extern "C" fn note_status(status: i32, _: *mut u8) {
+    STATUS.set(status);
+}
+
+/// Registers [`at_quick_end`] and [`note_status`] first, so that they run last.
+pub(crate) unsafe fn watch_ends() {
+    on_exit(note_status, core::ptr::null_mut());
     type Register = unsafe extern "C" fn(unsafe extern "C" fn(*mut u8), *mut u8) -> i32;
     let register: Register = core::mem::transmute(crate::sync::real::at_quick_exit());
     register(at_quick_end, core::ptr::null_mut());

@@ -20,8 +20,8 @@ use crate::thread::{
     __rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread, threads,
 };
 use crate::{
-    Global, afterlife, annotations, clock, constructors, fiber, free, io, kernel, log, modules, outcome, pages, rust,
-    schedule, shadow, sites, start, sys, time, timers, watchdog,
+    Global, afterlife, annotations, clock, constructors, fiber, free, io, kernel, log, mappings, modules, outcome,
+    pages, rust, schedule, shadow, sites, start, sys, time, timers, watchdog,
     world::{copies, early, view},
 };
 use core::ffi::c_char;
@@ -107,7 +107,8 @@ pub(crate) unsafe fn take_control() {
     annotations::excuse_standard_streams();
     if wants_server() {
         outcome::init();
-        outcome::watch_quick_end();
+        mappings::init();
+        outcome::watch_ends();
         watchdog::init();
         crate::plain::watch_libraries();
         serve();

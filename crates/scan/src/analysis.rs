@@ -144,6 +144,9 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
         let accesses = accesses(&points_to, &solution, &tree, &mut solver);
         let invariants = solver.invariants;
         let found = candidates(&points_to, &tree, &groups, &invariants, &ranges, &accesses);
+        for &(id, at) in &found.closing {
+            gaps.add(&points_to, id, at, "a descriptor that may be closed while another thread uses it");
+        }
         report = Report {
             pairs: pairs(&points_to, &found),
             suspected: found.total,

@@ -1,6 +1,6 @@
 //! Reduction: every outcome of a schedule within the bound is still reached.
 
-use crate::common::{Hunt, SIGNALS, SMALL, TIMED, WIDER, bugs_of, config, ends_of, found, hunt, times};
+use crate::common::{Hunt, SIGNALS, SMALL, TIMED, WIDER, bugs_of, cases, config, ends_of, found, hunt};
 use proptest::prelude::*;
 use racehunter_abi::Kind;
 use racehunter_analyses::{BoundKind, Options, Reduction, Strategy, Technique};
@@ -390,7 +390,7 @@ fn conflicting_threads_are_interleaved() {
 fn reduction_saves_most_schedules_of_random_programs() {
     for (technique, part) in [(Technique::ContextBound, 2), (Technique::Dfs, 4)] {
         let mut sums = [0; 3];
-        for seed in 0..80 * times() {
+        for seed in 0..cases(80) {
             let program = Program::random(seed, WIDER);
             if schedules(&program, &all_points(&program), LIMIT).is_none() {
                 continue;
@@ -472,4 +472,17 @@ fn annotations_end_the_reduction() {
     assert!(all.coverage.guarantee.starts_with("all schedules of"), "{}", all.coverage.guarantee);
     assert!(!all.coverage.guarantee.contains("up to the order"), "{}", all.coverage.guarantee);
     assert!(all.counts.executions > pruned.counts.executions);
+}
+
+/// A sleeping thread is woken by what conflicts with its next operation. If a signal comes first, the log shows what the handler
+/// does instead.
+#[test]
+fn a_thread_that_a_signal_interrupts_does_not_sleep() {
+    let program = Program::random(7_795_825_965_171_869_946, SIGNALS);
+    let all = schedules(&program, &all_points(&program), LIMIT).unwrap();
+    for reduction in KINDS {
+        let options = options(u32::MAX, BoundKind::Preemptions, Strategy::MinSwitches, reduction);
+        let hunt = hunt(ModelExecutor::new(program.clone()), Technique::Dfs, &options, everything());
+        check(&hunt, &all, u32::MAX, BoundKind::Preemptions, false).unwrap();
+    }
 }

@@ -22,6 +22,13 @@ impl Releasers {
         self.0 & Self::bit(thread) != 0
     }
 
+    /// Returns whether threads other than this one have released to the sequence. A plain store of this thread ends their part
+    /// of it.
+    #[must_use]
+    pub const fn are_others_than(self, thread: ThreadId) -> bool {
+        self.0 & !Self::bit(thread) != 0
+    }
+
     /// The thread releases to the sequence.
     pub const fn add(&mut self, thread: ThreadId) {
         self.0 |= Self::bit(thread);
@@ -63,6 +70,7 @@ mod tests {
             }
             for thread in 0..64 {
                 prop_assert_eq!(releasers.are_continued_by(ThreadId(thread)), model.contains(&thread));
+                prop_assert_eq!(releasers.are_others_than(ThreadId(thread)), model.iter().any(|&other| other != thread));
             }
         }
 

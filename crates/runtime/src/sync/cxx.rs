@@ -12,6 +12,7 @@ use crate::thread::CURRENT;
 use crate::tsan::{NO_FRAME, site_of};
 use crate::{Global, annotations, hooks, schedule, server};
 use core::arch::global_asm;
+use core::sync::atomic::{AtomicU32, Ordering};
 use racehunter_abi::control::MAX_THREADS;
 
 /// The program's call that the library is executing, if any.
@@ -119,14 +120,53 @@ struct SharedState {
     functions: usize,
     result: usize,
     /// The word that threads wait for.
-    status: u32,
+    status: AtomicU32,
 }
 
-/// The counts of a shared pointer.
+/// The counts of a shared pointer. All owners together hold one of the weak references.
 #[repr(C)]
 struct Owners {
-    functions: usize,
-    uses: u32,
+    functions: *const OwnersTable,
+    uses: AtomicU32,
+    weak: AtomicU32,
+}
+
+/// The virtual functions of [`Owners`].
+#[repr(C)]
+struct OwnersTable {
+    destructors: [usize; 2],
+    dispose: unsafe extern "C" fn(*const Owners),
+    destroy: unsafe extern "C" fn(*const Owners),
+}
+
+/// Codes of memory orders, as the compiler passes them.
+const RELAXED: u32 = 0;
+const RELEASE: u32 = 3;
+const ACQUIRE_RELEASE: u32 = 4;
+
+/// Announces an atomic update of `word` by the library, which the program requested at `code`.
+unsafe fn library_updates(word: *const AtomicU32, order: u32, code: usize) {
+    atomic_update(word as usize, site_of(code), 4 | order << 8, code, NO_FRAME);
+}
+
+impl Owners {
+    /// Becomes an owner, unless there is none left.
+    unsafe fn join(&self, code: usize) -> bool {
+        library_updates(&raw const self.uses, RELAXED, code);
+        self.uses.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |uses| (uses != 0).then_some(uses + 1)).is_ok()
+    }
+
+    /// Stops being an owner. The last one disposes of the object, and of the counts if nobody refers to them weakly.
+    unsafe fn leave(&self, code: usize) {
+        library_updates(&raw const self.uses, ACQUIRE_RELEASE, code);
+        if self.uses.fetch_sub(1, Ordering::AcqRel) == 1 {
+            ((*self.functions).dispose)(self);
+            library_updates(&raw const self.weak, ACQUIRE_RELEASE, code);
+            if self.weak.fetch_sub(1, Ordering::AcqRel) == 1 {
+                ((*self.functions).destroy)(self);
+            }
+        }
+    }
 }
 
 /// The library's callback, which is the same for all.
@@ -134,8 +174,8 @@ static MAKE_READY: Global<usize> = Global::new(0);
 /// Where each thread last requested it.
 static ASKED_AT: Global<[usize; MAX_THREADS]> = Global::new([0; MAX_THREADS]);
 
-/// The library makes a future ready when the thread ends, by an atomic store in its own code. The store is announced here,
-/// so that it is a point, and orders what came before it with threads that see it.
+/// The library makes a future ready when the thread ends, by an atomic store in its own code. [`becomes_ready`] announces the
+/// store, so that it is a point, and orders what came before it with threads that see it.
 unsafe extern "C" fn ready_at_exit(element: *mut MakeReady, caller: usize) {
     let register: extern "C" fn(*mut MakeReady) = core::mem::transmute(real::make_ready());
     register(element);
@@ -144,15 +184,24 @@ unsafe extern "C" fn ready_at_exit(element: *mut MakeReady, caller: usize) {
     (*ASKED_AT.ptr())[CURRENT.get().index()] = caller;
 }
 
+/// Runs the library's callback as an owner of the shared state. The callback therefore never drops the last reference: that
+/// is done here, where what other owners did before is ordered with the destruction.
 unsafe extern "C" fn becomes_ready(element: *const MakeReady) {
-    const RELEASE: u32 = 3;
+    let make_ready: unsafe extern "C" fn(*const MakeReady) = core::mem::transmute(MAKE_READY.get());
     let MakeReady { state, owners, .. } = *element;
-    if schedule::running() && !owners.is_null() && (*owners).uses != 0 {
-        let (status, code) = (&raw const (*state).status as usize, (*ASKED_AT.ptr())[CURRENT.get().index()]);
-        atomic_update(status, site_of(code), 4 | RELEASE << 8, code, NO_FRAME);
+    if !schedule::running() || owners.is_null() {
+        return make_ready(element);
     }
-    let real: unsafe extern "C" fn(*const MakeReady) = core::mem::transmute(MAKE_READY.get());
-    real(element);
+    let code = (*ASKED_AT.ptr())[CURRENT.get().index()];
+    if (*owners).join(code) {
+        library_updates(&raw const (*state).status, RELEASE, code);
+        make_ready(element);
+        (*owners).leave(code);
+    } else {
+        // Only its weak reference is left to drop.
+        library_updates(&raw const (*owners).weak, ACQUIRE_RELEASE, code);
+        make_ready(element);
+    }
 }
 
 global_asm!(
@@ -207,4 +256,5 @@ const _: () = {
     assert!(core::mem::offset_of!(SharedState, status) == 16);
     assert!(core::mem::offset_of!(MakeReady, state) == 16);
     assert!(core::mem::offset_of!(Owners, uses) == 8);
+    assert!(core::mem::offset_of!(Owners, weak) == 12);
 };

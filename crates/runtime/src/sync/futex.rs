@@ -4,7 +4,6 @@ use super::{EAGAIN, EFAULT, EINTR, EINVAL, ETIMEDOUT, fail, objects};
 use crate::schedule::{self, End, EndsBy, Waiting, point, refresh, spin, wait_until};
 use crate::thread::{Awaits, CURRENT, State, Thread, current, every_thread, next_ticket};
 use crate::{clock, escapes, kernel, log, outcome, sys, time};
-use racehunter_abi::control::OUTCOME_UNMODELLED;
 use racehunter_abi::{Cause, Kind, Wait, detail};
 use racehunter_machine::Deadline;
 use racehunter_machine::sync::{FutexAddress, FutexOperation, FutexScope, FutexTimeout, futex_wake_count};
@@ -43,7 +42,7 @@ pub(crate) unsafe fn operate(a: usize, b: usize, c: usize, d: usize, e: usize, f
         FutexOperation::Requeue { expected: Some(value) } if *(a as *const u32) != value => fail(EAGAIN),
         FutexOperation::Requeue { .. } => requeue(a, c as u32 as usize, e, d as u32 as usize, scope, code),
         // The program could not be blamed for its reaction to an error.
-        FutexOperation::Unmodelled => outcome::finish(OUTCOME_UNMODELLED),
+        FutexOperation::Unmodelled => outcome::end_unmodelled(c"it uses a futex operation that has no model"),
         FutexOperation::Invalid | FutexOperation::Unknown => fail(ENOSYS),
     }
 }

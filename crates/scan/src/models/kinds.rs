@@ -218,6 +218,10 @@ pub struct MemoryEffect {
     pub points: Option<[usize; 2]>,
     /// The argument that is returned.
     pub returns: Option<usize>,
+    /// The argument that is a file descriptor, or memory with file descriptors.
+    pub descriptor: Option<usize>,
+    /// The argument that is a file descriptor which it closes or replaces.
+    pub closes: Option<usize>,
     /// The argument with the number of bytes.
     pub length: Option<usize>,
     /// True if it returns an address in the arguments or the environment of the program.

@@ -34,6 +34,8 @@ pub enum Base {
     Kept(ThreadId),
     /// Arguments and environment of the program.
     Environment,
+    /// The file descriptors of the process, at their numbers: not memory, but shared like it.
+    Descriptors,
     /// Unknown memory.
     Unknown,
 }

@@ -125,6 +125,8 @@ pub struct PointsTo<'a> {
     pub before_main: Vec<InstanceId>,
     /// Memory that was passed to created threads.
     pub passed: Addresses,
+    /// The base of file descriptors.
+    pub descriptors: BaseId,
     /// True if functions are analysed only once per thread.
     pub merged: bool,
     precision: Precision,
@@ -213,6 +215,7 @@ impl<'a> PointsTo<'a> {
             blocks: program.functions().map(|function| Blocks::of(program.function(function).0)).collect(),
             before_main: Vec::new(),
             passed: Addresses::default(),
+            descriptors: BaseId(0),
             merged,
             precision,
             most_targets,
@@ -228,6 +231,7 @@ impl<'a> PointsTo<'a> {
             steps: 0,
             exhausted: false,
         };
+        this.descriptors = this.base(Base::Descriptors);
         this.initialise();
         let root = this.instance(main, MAIN, None);
         let earlier = program.constructors().unwrap_or_default();

@@ -8,8 +8,8 @@ use super::ranking::rank;
 use crate::domain::congruence::Congruence;
 use crate::locks::{lockset, striping};
 use crate::order::{is_ordered, unique};
-use crate::pointer::PointsTo;
 use crate::pointer::address::{Base, BaseId};
+use crate::pointer::{InstanceId, PointsTo};
 use crate::ranges::LazyRanges;
 use crate::solver::invariants::Invariants;
 use crate::threads::groups::ThreadGroups;
@@ -50,6 +50,9 @@ pub struct Candidates<'a> {
     pub total: usize,
     /// The number of pairs on the same memory.
     pub alike: FxHashMap<CommonMemory, usize>,
+    /// Calls that may close a file descriptor while another thread uses it. Which numbers are the same descriptor is not known
+    /// well enough to suspect a pair.
+    pub closing: Vec<(InstanceId, u32)>,
 }
 
 /// Maximum number of pairs to keep; a longer report would be useless.
@@ -96,6 +99,11 @@ pub fn candidates<'a>(
                     || ranges.get().is_some_and(|ranges| ranges.are_apart(base, first, second))
                     || striping::are_in_different_parts(points_to, ranges, first, second)
                 {
+                    continue;
+                }
+                if base == points_to.descriptors {
+                    let closing = if first.write { first } else { second };
+                    found.closing.push((closing.instance, closing.at));
                     continue;
                 }
                 let function = |access: &Access| points_to.instances[access.instance].function;

@@ -101,6 +101,7 @@ fn name(points_to: &PointsTo<'_>, base: &Base) -> String {
         Base::Handle(_) => "the handle of a thread".to_owned(),
         Base::Variadic(_) => "variable arguments".to_owned(),
         Base::Kept(_) => "what a thread keeps".to_owned(),
+        Base::Descriptors => "a file descriptor".to_owned(),
         Base::Environment => "the arguments of the program".to_owned(),
         Base::Unknown => "unknown memory".to_owned(),
     }

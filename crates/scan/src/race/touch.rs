@@ -111,6 +111,14 @@ fn touched_outside(points_to: &PointsTo<'_>, id: InstanceId, call: &Instruction,
                     add(index, OBJECT, true, false);
                 }
             }
+            for (index, write) in [(access.descriptor, false), (access.closes, true)] {
+                let Some(operand) = index.and_then(|index| call.operands.get(index + 1)) else { continue };
+                let number =
+                    if let Operand::Integer(number) = operand { Congruence::exact(*number) } else { Congruence::ANY };
+                let addresses = Addresses::one(points_to.descriptors, number);
+                // Uses of a descriptor are atomic with respect to each other.
+                all.push(Touch { addresses, address: Operand::Null, bytes: 1, write, atomic: !write });
+            }
             for &index in access.lists.iter().filter(|&&index| index < arguments) {
                 let address = call.operands[index + 1].clone();
                 let addresses = listed(points_to, &points_to.operand(id, &address));

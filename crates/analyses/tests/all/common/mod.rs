@@ -108,19 +108,20 @@ fn number(name: &str) -> u64 {
     std::env::var(name).map_or(1, |text| text.parse().expect("a number"))
 }
 
-/// Multiplies the number of random programs: `RACEHUNTER_ORACLE_CASES`, which `cargo xtask test --all` sets.
-pub fn times() -> u64 {
-    number("RACEHUNTER_ORACLE_CASES")
+/// Returns the number of random programs of a property, given the usual one: `RACEHUNTER_ORACLE_CASES` multiplies it, as
+/// `cargo xtask test --all` does; `RACEHUNTER_ORACLE_HUNTS` is the least number, which `cargo xtask oracle` sets.
+pub fn cases(usual: u64) -> u64 {
+    (usual * number("RACEHUNTER_ORACLE_CASES")).max(number("RACEHUNTER_ORACLE_HUNTS"))
 }
 
 /// Configures properties: many small programs, and no files left behind.
-pub fn config(cases: u32) -> proptest::prelude::ProptestConfig {
+pub fn config(usual: u32) -> proptest::prelude::ProptestConfig {
     use proptest::test_runner::RngSeed;
-    let times = times() as u32;
+    let cases = cases(u64::from(usual)) as u32;
     let default = proptest::prelude::ProptestConfig::default();
     proptest::prelude::ProptestConfig {
-        cases: cases * times,
-        max_global_rejects: 100_000 * times,
+        cases,
+        max_global_rejects: 1_000 * cases.max(100),
         failure_persistence: None,
         // The same programs each time, so that a changed result points to a change in the code. A number in
         // `RACEHUNTER_ORACLE_SEED` selects others.
