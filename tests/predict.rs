@@ -435,6 +435,48 @@ fn a_killed_program_leaves_its_trace() {
     assert_eq!(predict(&workshop, &[&text(&trace)], 1).summary["predictions"], 1);
 }
 
+/// A log that is longer than the ring that it goes through.
+const LONG: &str = r"
+#include <pthread.h>
+#include <stddef.h>
+
+static volatile int numbers[64];
+static int shared;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *work(void *unused) {
+    for (int round = 0; round < 200000; round++)
+        numbers[round % 64] = round;
+    pthread_mutex_lock(&lock);
+    shared++;
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+int main(void) {
+    pthread_t threads[2];
+    for (int number = 0; number < 2; number++) {
+        pthread_create(&threads[number], NULL, work, NULL);
+        pthread_join(threads[number], NULL);
+    }
+    return shared != 2;
+}
+";
+
+#[test]
+fn long_recordings_are_streamed() {
+    let workshop = Workshop::new();
+    let program = program(&workshop, "long", LONG);
+    let recorded = || std::fs::read(record(&program, &[])).expect("it is written");
+    assert!(recorded() == recorded(), "two recordings differ");
+    let trace = program.with_extension("rht");
+    let summary = run(racehunter(["trace", "--message-format", "json"]).arg(&trace)).expect(0).stdout;
+    let summary: Value = serde_json::from_str(&summary).expect("one line");
+    let events = summary["events"].as_u64().expect("a number");
+    // Nothing is lost where the ring begins again, and nothing is there twice.
+    assert!((400_000..400_200).contains(&events), "{events}");
+}
+
 #[test]
 fn mistakes_are_explained() {
     let workshop = Workshop::new();

@@ -110,6 +110,11 @@ impl Generator {
         for child in 1..threads {
             self.push(0, (Op::Fork, child, 1))?;
         }
+        // RAPID's sync-reversal engine numbers threads twice: as they are first mentioned, and as they first act. It mixes
+        // up the threads of a trace in which these orders differ.
+        for thread in 1..threads {
+            self.push(thread, (Op::Read, PRIVATE + thread * 4096, 100))?;
+        }
         let mut plans: Vec<VecDeque<Step>> = vec![VecDeque::new(); threads];
         let mut left = events;
         while left > 0 || plans.iter().any(|plan| !plan.is_empty()) {

@@ -19,6 +19,7 @@ mod projects;
 mod real;
 mod scan;
 mod sctbench;
+mod servers;
 mod suite;
 mod table;
 mod tables;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         ["tsan", rest @ ..] => suite::show(rest),
         ["machine", rest @ ..] => machine::show(rest),
         ["projects", rest @ ..] => projects::show(rest),
+        ["servers", rest @ ..] => servers::show(rest),
         ["real", names @ ..] => real::show(names),
         ["price", rest @ ..] => price::show(rest),
         ["advisories", rest @ ..] => crates::show_advisories(rest),

@@ -7,11 +7,12 @@
 use crate::table::{Align, Table, thousands};
 use racehunter_e2e::real::{Build, Real, named};
 use racehunter_e2e::{Workshop, racehunter, run};
-use racehunter_explore::{Observe, Plan};
+use racehunter_explore::{Observe, Outcome, Plan, Tail};
 use racehunter_flow::Follower;
 use racehunter_launch::{Limits, Processes, Program};
+use racehunter_log::Record;
 use racehunter_predict::{Index, Options, Policy, predict};
-use racehunter_trace::recording::{Converter, PlainNames, Survey};
+use racehunter_trace::recording::{Converter, LogReader, LogWriter, PlainNames, Survey};
 use racehunter_trace::{Trace, file};
 use std::time::{Duration, Instant};
 
@@ -75,13 +76,15 @@ const REPEATS: usize = 3;
 /// Time for the predictions under one policy.
 const LONGEST: Duration = Duration::from_secs(120);
 
-struct Recorded {
-    trace: Trace,
-    bytes: usize,
+/// A recording of one execution.
+pub struct Recorded {
+    pub trace: Trace,
+    /// Size of the trace in a file.
+    pub bytes: usize,
     /// Time of running the program and writing the trace, without the next field.
-    plain: Duration,
+    pub plain: Duration,
     /// Time of following the code.
-    following: Duration,
+    pub following: Duration,
 }
 
 /// Returns the arguments of a program: sqlite3 gets a third thread.
@@ -90,23 +93,60 @@ fn arguments(real: &Real) -> Vec<&str> {
 }
 
 fn record(real: &Real) -> Result<Recorded, String> {
-    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", real.name);
-    let path = real.build(Build::Ours);
-    let modules = racehunter_ir::read_numbered_program(&path).map_err(|error| failed(&error))?;
     let arguments = arguments(real).into_iter().map(Into::into).collect();
-    let limits = Limits { time: Duration::from_secs(120), ..Limits::default() };
-    let program = Program { path, arguments, input: None, client: None, libraries: None };
+    let program = Program { path: real.build(Build::Ours), arguments, input: None, client: None, libraries: None };
+    recorded(program, Tail::MinSwitches).map_err(|error| format!("{}: {error}", real.name))
+}
+
+/// Records one execution of a program, with or without its code.
+pub fn recorded(program: Program, tail: Tail) -> Result<Recorded, String> {
+    let failed = |error: &dyn std::fmt::Display| error.to_string();
+    let modules = racehunter_ir::read_numbered_program(&program.path).map_err(|error| failed(&error))?;
+    let has_client = program.client.is_some();
+    let limits = Limits { time: Duration::from_secs(300), ..Limits::default() };
     let mut processes = Processes::start(program, limits, 1).map_err(|error| failed(&error))?;
     let began = Instant::now();
-    let plan = Plan { observe: Observe::Code, max_events: 50_000_000, ..Plan::default() };
-    let (_, log) = processes.record(&plan).map_err(|error| failed(&error))?;
+    let plan = Plan {
+        tail,
+        observe: Observe::Code,
+        allocations: true,
+        detect_races: false,
+        max_events: 50_000_000,
+        ..Plan::default()
+    };
+    let (mut log, mut stored) = (LogWriter::new(Vec::new()), Ok(()));
+    let mut first = Survey::default();
+    let take = &mut |records: &[Record]| {
+        first.add(records);
+        if stored.is_ok() {
+            stored = log.add(records);
+        }
+    };
+    let execution = processes.record(&plan, take).map_err(|error| failed(&error))?;
+    if let Outcome::Limit(_) | Outcome::Lost(_) = &execution.outcome {
+        return Err(format!("the execution did not come to its end: {:?}", execution.outcome));
+    }
+    let ran = began.elapsed();
+    let (log, _) = stored.and_then(|()| log.finish()).map_err(|error| failed(&error))?;
+    type Done = Result<(), racehunter_trace::Error>;
+    let each = |visit: &mut dyn FnMut(&[Record]) -> Done| -> Done {
+        let (mut reader, mut records) = (LogReader::new(log.as_slice()), Vec::new());
+        loop {
+            reader.next_piece(&mut records)?;
+            if records.is_empty() {
+                return Ok(());
+            }
+            visit(&records)?;
+        }
+    };
     let survey = || {
         let mut survey = Survey::default();
-        log.pieces().for_each(|records| survey.add(&records));
-        survey.finish()
+        each(&mut |records| {
+            survey.add(records);
+            Ok(())
+        })?;
+        Ok::<_, racehunter_trace::Error>(survey.finish())
     };
-    drop(survey());
-    let ran = began.elapsed();
     let convert = |layout, follower: Option<&mut Follower>| {
         let began = Instant::now();
         let writer = file::Writer::new(Vec::new(), follower.is_some(), follower.is_some())?;
@@ -114,18 +154,21 @@ fn record(real: &Real) -> Result<Recorded, String> {
         if let Some(follower) = follower {
             converter = converter.knowing(follower);
         }
-        for records in log.pieces() {
-            converter.add(&records)?;
+        if has_client {
+            converter = converter.with_client();
         }
+        each(&mut |records| converter.add(records))?;
         Ok::<_, racehunter_trace::Error>((converter.finish().finish()?, began.elapsed()))
     };
     // Measure short work several times: other load only makes it longer, never shorter.
     let (mut plain, mut all) = (Duration::MAX, Duration::MAX);
     let mut bytes = Vec::new();
     for _ in 0..REPEATS {
-        plain = plain.min(convert(survey(), None).map_err(|error| failed(&error))?.1);
+        let without = survey().and_then(|layout| convert(layout, None)).map_err(|error| failed(&error))?;
+        plain = plain.min(without.1);
         let mut follower = Follower::new(modules.clone());
-        let (written, took) = convert(survey(), Some(&mut follower)).map_err(|error| failed(&error))?;
+        let with = survey().and_then(|layout| convert(layout, Some(&mut follower)));
+        let (written, took) = with.map_err(|error| failed(&error))?;
         (bytes, all) = (written, all.min(took));
     }
     let size = bytes.len();

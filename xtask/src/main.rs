@@ -52,7 +52,7 @@ usage: cargo xtask COMMAND
             of variable bounding: `cargo xtask bench bounding`; ThreadSanitizer's own tests, by both tools: `cargo xtask bench tsan --dir DIR
             [--time T] [NAME...]`, where DIR is `test/tsan` of compiler-rt; the methods on SCTBench: `cargo xtask bench sctbench
             --dir DIR [--runs N] [--time T] [NAME...]`, where DIR is its `benchmarks`; real projects and their own tests: `cargo xtask bench projects
-            [--dir DIR] [--time T] [--runs N] [NAME...]`; the experiments of the paper on watchpoints: `cargo xtask bench watchpoint
+            [--dir DIR] [--time T] [--runs N] [NAME...]`; predictions from programs of many kinds: `cargo xtask bench servers [--dir DIR] [--seed S] [--time T] [NAME...]`; the experiments of the paper on watchpoints: `cargo xtask bench watchpoint
             [NAME...]`, and its hypothesis that checking conflicting accesses finds races sooner than checking random ones: `cargo xtask bench
             hypothesis [--seeds N] [--runs N] [NAME...]`; what an explored execution of sqlite3, zstd, xz and a server costs, beside
             ThreadSanitizer: `cargo xtask bench real [--runs N] [NAME...]`; a virtual machine with threads: `cargo xtask bench machine [--dir DIR] [--runs N] [--time T]`; correct uses of popular crates, from
@@ -112,6 +112,11 @@ fn run() -> Result<()> {
         ["bench", "projects", rest @ ..] => {
             packages::need(packages::PROJECTS)?;
             show(&[&["projects"], rest].concat())
+        }
+        ["bench", "servers", rest @ ..] => {
+            packages::need(packages::PROJECTS)?;
+            packages::need(packages::SERVERS)?;
+            show(&[&["servers"], rest].concat())
         }
         ["bench", "crates", rest @ ..] => {
             packages::need(packages::RUST)?;

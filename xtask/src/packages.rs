@@ -66,6 +66,9 @@ pub const PROJECTS: &[Need] = &[
     need_of("/usr/include/bzlib.h", "libbz2-dev"),
 ];
 
+/// What the programs of `benches/servers.toml` need besides.
+pub const SERVERS: &[Need] = &[need_of("/usr/include/event2/event.h", "libevent-dev")];
+
 /// The LLVM versions for which there is a plugin, the preferred one first.
 pub const LLVM_VERSIONS: [u32; 2] = [22, 19];
 

@@ -60,6 +60,10 @@ pub const STACK_WORDS: usize = 1 << 25;
 pub const LOG_OFFSET: usize = STACKS_OFFSET + STACK_WORDS * 8;
 /// Number of records in it.
 pub const LOG_RECORDS: usize = 1 << 27;
+/// Number of records in the ring of a streamed log, which is at the start of the log area.
+pub const RING_RECORDS: usize = 1 << 18;
+/// Number of records after which the runtime says that there are more. A ring consists of whole pieces.
+pub const RING_PIECE: usize = 1 << 14;
 /// Size of the region. It is sparse: only what is used takes memory.
 pub const REGION_SIZE: usize = LOG_OFFSET + LOG_RECORDS * size_of::<crate::Record>();
 
@@ -135,6 +139,13 @@ pub struct Header {
     /// Number + 1 of the slot whose execution has created its first thread; set by the runtime. Before that the program is
     /// starting, which has its own limits.
     pub begun: u32,
+    /// Number of records in the ring through which the log is streamed, at most [`RING_RECORDS`], or 0 if the log stays in place;
+    /// set by the controller.
+    pub ring: u32,
+    /// Number of records that the execution has put into the ring so far; set by the runtime.
+    pub produced: u64,
+    /// Number of records that the controller has taken from the ring.
+    pub consumed: u64,
 }
 
 /// An instrumented library that an execution loaded after the server was started.

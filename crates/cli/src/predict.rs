@@ -83,6 +83,9 @@ pub enum Policy {
     Seqcheck,
     /// The writes seen by reads that decide something
     Nre,
+    /// As SeqCheck was published, for comparison: its predictions can be false
+    #[value(hide = true)]
+    PublishedSeqcheck,
 }
 
 impl From<Policy> for racehunter_predict::Policy {
@@ -91,6 +94,7 @@ impl From<Policy> for racehunter_predict::Policy {
             Policy::M2 => Self::M2,
             Policy::Seqcheck => Self::SeqCheck,
             Policy::Nre => Self::Nre,
+            Policy::PublishedSeqcheck => Self::PublishedSeqCheck,
         }
     }
 }
@@ -133,6 +137,8 @@ impl Window {
 struct Material {
     trace: Trace,
     program: Option<Hunter>,
+    /// How the recorded execution ended, if before its end.
+    cut: Option<String>,
 }
 
 impl Arguments {
@@ -161,7 +167,7 @@ impl Arguments {
             Exit::Findings
         } else if summary.threads < 2 {
             Exit::Nothing
-        } else if self.require_complete && !summary.complete {
+        } else if !summary.unclear().is_empty() || self.require_complete && !summary.complete {
             Exit::Incomplete
         } else {
             Exit::Clean
@@ -173,19 +179,20 @@ impl Arguments {
             if self.confirm.is_some() {
                 bail!("`{}` is a program: it is recorded, and tried, without --confirm", self.target.display());
             }
-            let mut program =
-                self.how.start(&self.target, &self.arguments, self.how.input.clone(), workers, Some(".".into()))?;
+            let mut program = self.how.start(&self.target, &self.arguments, self.how.input.clone(), workers)?;
             let mut bytes = Vec::new();
-            program.record(self.how.recording(), &mut Watch::new(self.voice), &mut bytes)?;
+            let recorded =
+                program.record(self.how.recording(), Path::new("."), &mut Watch::new(self.voice), &mut bytes)?;
             let trace = file::Reader::new(bytes).and_then(|reader| reader.read())?;
-            return Ok(Material { trace, program: Some(program) });
+            let cut = recorded.ended.is_early().then(|| recorded.ended.to_string());
+            return Ok(Material { trace, program: Some(program), cut });
         }
         let trace = crate::trace::load(&self.target)?;
         let Some(path) = &self.confirm else {
             if !self.arguments.is_empty() {
                 bail!("arguments are for a program: name it with --confirm");
             }
-            return Ok(Material { trace, program: None });
+            return Ok(Material { trace, program: None, cut: None });
         };
         let Some(origin) = trace.origin().cloned() else {
             return Err(advise(
@@ -195,14 +202,14 @@ impl Arguments {
         };
         let arguments = if self.arguments.is_empty() { &origin.arguments } else { &self.arguments };
         let input = self.how.input.clone().or_else(|| origin.input.as_ref().map(PathBuf::from));
-        let program = self.how.start(path, arguments, input, workers, None)?;
+        let program = self.how.start(path, arguments, input, workers)?;
         if program.identity() != origin.identity {
             return Err(advise(
                 format!("`{}` is not the program that `{}` was recorded from", path.display(), self.target.display()),
                 "it was rebuilt since; record it again",
             ));
         }
-        Ok(Material { trace, program: Some(program) })
+        Ok(Material { trace, program: Some(program), cut: None })
     }
 }
 
@@ -298,7 +305,7 @@ pub fn run(arguments: &Arguments, suppressions: &Suppressions) -> Result<Exit> {
     }
     let begin = Instant::now();
     let workers = jobs(arguments.jobs);
-    let Material { trace, mut program } = arguments.material(workers)?;
+    let Material { trace, mut program, cut } = arguments.material(workers)?;
     let recording = Recording::whole(trace);
     let trace = &recording.trace;
     let index = Index::new(trace)
@@ -325,6 +332,7 @@ pub fn run(arguments: &Arguments, suppressions: &Suppressions) -> Result<Exit> {
         _ => None,
     };
     let mut summary = predictions::summary(trace, &report, policy);
+    summary.cut = cut;
     if confirmer.is_some() {
         summary.findings = 0;
         summary.unconfirmed = Some(0);

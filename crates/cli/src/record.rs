@@ -46,6 +46,9 @@ pub struct How {
     /// File for the program's standard input [default: nothing]
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
+    /// Shell command to start when the program listens; the execution ends when the command does
+    #[arg(long, value_name = "COMMAND")]
+    pub with: Option<String>,
     /// Time limit of the execution
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "60s")]
     pub timeout: Duration,
@@ -66,15 +69,13 @@ pub struct How {
 }
 
 impl How {
-    /// Starts a program. With `log_in`, its log goes to a file in this directory, so that long executions can be
-    /// recorded.
+    /// Starts a program.
     pub fn start(
         &self,
         named: &Path,
         arguments: &[String],
         input: Option<PathBuf>,
         jobs: usize,
-        log_in: Option<PathBuf>,
     ) -> Result<Hunter, Error> {
         let path = target::prepare(named, self.cflags.as_deref(), &self.out, false)?;
         let setup = Setup {
@@ -82,10 +83,10 @@ impl How {
             jobs,
             backend: self.backend.into(),
             shared: self.world.into(),
-            log_in,
             ..Setup::new(Clock::new(Instant::now))
         };
-        Hunter::open(Subject { path, arguments: arguments.to_vec(), input, client: None, libraries: None }, setup)
+        let (arguments, client) = (arguments.to_vec(), self.with.clone());
+        Hunter::open(Subject { path, arguments, input, client, libraries: None }, setup)
     }
 
     /// Returns how to record the execution.
@@ -99,14 +100,13 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let how = &arguments.how;
     let named = || PathBuf::from(arguments.target.file_name().unwrap_or_default()).with_extension("rht");
     let path = arguments.output.clone().unwrap_or_else(named);
-    let beside = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let log_in = Some(beside.to_owned());
-    let mut hunter = how.start(&arguments.target, &arguments.arguments, how.input.clone(), 1, log_in)?;
+    let mut hunter = how.start(&arguments.target, &arguments.arguments, how.input.clone(), 1)?;
     let mut watch = Watch::new(arguments.voice);
     let (recorded, bytes) = hunter.record_to(&path, how.recording(), &mut watch)?;
     let file = (path.to_string_lossy().into_owned(), bytes);
     let events = [recorded.events, recorded.trace_events];
-    let line = recording::Recording::new(file, events, recorded.threads, &recorded.ended, recorded.whole);
+    let log = (recorded.ran, recorded.log_bytes);
+    let line = recording::Recording::new(file, events, recorded.threads, &recorded.ended, recorded.whole, log);
     let text = if arguments.message_format == MessageFormat::Json { line.json()? } else { line.text() };
     std::io::stdout().write_all(text.as_bytes()).context("cannot write the results")?;
     if let Some(warning) = line.warning() {

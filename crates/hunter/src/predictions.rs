@@ -213,6 +213,7 @@ pub fn summary(trace: &Trace, report: &Report, policy: Policy) -> Summary {
         reasons: missed(trace, report),
         predictions: report.predictions.len(),
         unconfirmed: None,
+        cut: None,
         assumes,
     }
 }

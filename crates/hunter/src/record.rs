@@ -5,12 +5,13 @@ use racehunter_explore::{Execution, Observe, Outcome, Plan, Tail};
 use racehunter_flow::Follower;
 use racehunter_report::recording::Ended;
 use racehunter_symbols::{Symbols, own_frame};
-use racehunter_trace::recording::{Converter, Names, Survey};
+use racehunter_trace::recording::{Converter, LogReader, LogWriter, Names, Survey};
 use racehunter_trace::{Origin, Subject, file};
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::io::{BufWriter, Write};
+use std::io::{BufReader, BufWriter, Seek as _, Write};
 use std::path::Path;
+use std::time::Duration;
 
 /// How an execution is recorded.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +26,16 @@ impl Recording {
     /// Returns the plan of the execution that is recorded.
     fn plan(self) -> Plan {
         let tail = self.seed.map_or(Tail::MinSwitches, Tail::random);
-        Plan { tail, observe: Observe::Code, allocations: true, max_events: self.events, ..Plan::default() }
+        // What the execution itself shows, `hunt` reports; a trace shows more.
+        let detect_races = false;
+        Plan {
+            tail,
+            observe: Observe::Code,
+            allocations: true,
+            detect_races,
+            max_events: self.events,
+            ..Plan::default()
+        }
     }
 }
 
@@ -42,6 +52,10 @@ pub struct Recorded {
     pub ended: Ended,
     /// Everything that happened is in the trace.
     pub whole: bool,
+    /// How long the program ran.
+    pub ran: Duration,
+    /// Size of its log, which is no longer there.
+    pub log_bytes: u64,
 }
 
 impl Hunter {
@@ -67,27 +81,46 @@ impl Hunter {
         observer: &mut dyn Observer,
     ) -> Result<(Recorded, u64), Error> {
         let mut unfinished = files::unfinished(path, "")?;
-        let out = BufWriter::with_capacity(1 << 20, unfinished.as_file_mut());
-        let recorded = self.record(how, observer, out)?;
+        let out = BufWriter::with_capacity(BUFFER, unfinished.as_file_mut());
+        let recorded = self.record(how, files::parent(path), observer, out)?;
         files::finish(unfinished, path)?;
         let bytes = std::fs::metadata(path).map_err(Error::file("write", path))?.len();
         Ok((recorded, bytes))
     }
 
-    /// Runs the program once, and writes its events as they are read.
+    /// Runs the program once, keeps its log in an unnamed file in a directory, and writes its events. The memory that this
+    /// takes depends on the memory that the program touches, not on the number of its events.
     ///
     /// # Errors
-    /// If it cannot be executed, or the trace cannot be written.
-    pub fn record(&mut self, how: Recording, observer: &mut dyn Observer, out: impl Write) -> Result<Recorded, Error> {
+    /// If it cannot be executed, or the log or the trace cannot be written.
+    pub fn record(
+        &mut self,
+        how: Recording,
+        directory: &Path,
+        observer: &mut dyn Observer,
+        out: impl Write,
+    ) -> Result<Recorded, Error> {
         self.introduce(observer);
         let (load_address, origin) = (self.processes.load_address(), self.origin());
-        let (execution, mut log) = self.processes.record(&how.plan())?;
+        let file = tempfile::tempfile_in(directory).map_err(Error::file("create a file in", directory))?;
+        let mut log = LogWriter::new(BufWriter::with_capacity(BUFFER, file));
+        let mut survey = Survey::default();
+        let mut written = Ok(());
+        let began = self.clock.now();
+        let execution = self.processes.record(&how.plan(), &mut |records| {
+            survey.add(records);
+            if written.is_ok() {
+                written = log.add(records);
+            }
+        })?;
+        written?;
         let Execution { events, threads, .. } = execution;
         observer.notice(Event::Recorded { events, threads });
-        let mut survey = Survey::default();
-        for records in log.pieces() {
-            survey.add(&records);
-        }
+        let ran = self.clock.since(began);
+        let (log, log_bytes) = log.finish()?;
+        let mut log =
+            log.into_inner().map_err(|error| Error::file("write a file in", directory)(error.into_error()))?;
+        log.rewind().map_err(Error::file("read a file in", directory))?;
         let names = SourceNames { symbols: &self.symbols, load_address, given: RefCell::default() };
         let code = racehunter_ir::read_numbered_program(&self.subject.path);
         observer.notice(Event::Following(code.as_ref().map(drop)));
@@ -98,16 +131,29 @@ impl Hunter {
         if let Some(code) = &mut code {
             converter = converter.knowing(code);
         }
-        for records in log.drain() {
+        if self.subject.client.is_some() {
+            converter = converter.with_client();
+        }
+        let mut log = LogReader::new(BufReader::with_capacity(BUFFER, log));
+        let mut records = Vec::new();
+        loop {
+            log.next_piece(&mut records)?;
+            if records.is_empty() {
+                break;
+            }
             converter.add(&records)?;
         }
         let writer = converter.finish();
         let trace_events = writer.events();
         writer.finish()?;
         let whole = !execution.partial && !matches!(execution.outcome, Outcome::Limit(_) | Outcome::Lost(_));
-        Ok(Recorded { events, trace_events, threads, ended: ended(&execution.outcome), whole })
+        let ended = ended(&execution.outcome);
+        Ok(Recorded { events, trace_events, threads, ended, whole, ran, log_bytes })
     }
 }
+
+/// Size of the buffers of files, in bytes.
+const BUFFER: usize = 1 << 20;
 
 fn ended(outcome: &Outcome) -> Ended {
     match outcome {

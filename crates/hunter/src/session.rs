@@ -59,8 +59,6 @@ pub struct Setup {
     pub shared: Shared,
     /// Iterations of an in-process loop before the first that counts.
     pub preparatory: u32,
-    /// Directory for logs that may be larger than memory.
-    pub log_in: Option<PathBuf>,
     /// Set when the user interrupts the work.
     pub interrupted: Arc<AtomicBool>,
     /// The time.
@@ -77,7 +75,6 @@ impl Setup {
             backend: Backend::default(),
             shared: Shared::default(),
             preparatory: PREPARATORY,
-            log_in: None,
             interrupted: Arc::default(),
             clock,
         }
@@ -114,11 +111,11 @@ impl Hunter {
 
     /// Starts a program whose symbols are already loaded.
     pub(crate) fn start(subject: Subject, mut symbols: Symbols, setup: Setup) -> Result<Self, Error> {
-        let Setup { limits, jobs, backend, shared, preparatory, log_in, interrupted, clock } = setup;
+        let Setup { limits, jobs, backend, shared, preparatory, interrupted, clock } = setup;
         let arguments = subject.arguments.iter().map(OsString::from).collect();
         let Subject { path, input, client, libraries, .. } = subject.clone();
         let program = Program { path, arguments, input, client, libraries };
-        let mut processes = Processes::start_with_log_in(log_in, program, limits, jobs)?;
+        let mut processes = Processes::start(program, limits, jobs)?;
         let stop = StopSign::new(Arc::clone(&interrupted));
         processes.stop_when(stop.clone());
         processes.use_backend(backend);

@@ -32,7 +32,7 @@ pub fn debug(
 ) -> Result<ExitStatus, LaunchError> {
     let name = debugger.get_program().to_string_lossy().into_owned();
     let failed = |source: io::Error| LaunchError::Start { program: name.clone(), source };
-    let mut region = Region::new(None).map_err(failed)?;
+    let mut region = Region::new().map_err(failed)?;
     if !region.has_room(plan.switches.len()) {
         return Err(LaunchError::PlanTooLong(plan.switches.len()));
     }

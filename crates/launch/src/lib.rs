@@ -20,11 +20,11 @@ mod rounds;
 mod scarcity;
 mod stop;
 mod stopwatch;
+mod stream;
 mod wire;
 mod worker;
 
 pub use debug::debug;
 pub use processes::{Backend, PREPARATORY, Processes, Shared};
-pub use record::Log;
 pub use stop::StopSign;
 pub use worker::{LaunchError, Limits, Mapping, Program};

@@ -20,8 +20,6 @@ use std::time::Duration;
 pub struct Processes {
     pub(crate) program: Program,
     limits: Limits,
-    /// The directory for logs, if they are not kept in memory.
-    log_in: Option<PathBuf>,
     pub(crate) workers: Vec<Worker>,
     /// The flag byte of every site.
     flags: Vec<u8>,
@@ -93,24 +91,9 @@ pub const PREPARATORY: u32 = 3;
 impl Processes {
     /// Starts `jobs` servers.
     pub fn start(program: Program, limits: Limits, jobs: usize) -> Result<Self, LaunchError> {
-        Self::start_with_log_in(None, program, limits, jobs)
-    }
-
-    /// The same, for executions whose logs may be larger than memory: they are kept in a directory, if there is room.
-    ///
-    /// # Errors
-    ///
-    /// As [`Processes::start`].
-    pub fn start_with_log_in(
-        log_in: Option<PathBuf>,
-        program: Program,
-        limits: Limits,
-        jobs: usize,
-    ) -> Result<Self, LaunchError> {
         let mut processes = Self {
             program,
             limits,
-            log_in,
             workers: Vec::new(),
             flags: Vec::new(),
             new_flag: 0,
@@ -136,7 +119,7 @@ impl Processes {
     }
 
     pub(crate) fn start_worker(&self) -> Result<Worker, LaunchError> {
-        let mut worker = Worker::start(&self.program, self.limits, self.log_in.as_deref(), &self.stop)?;
+        let mut worker = Worker::start(&self.program, self.limits, &self.stop)?;
         worker.region.patience = self.longest_patience();
         if !self.flags.is_empty() {
             worker.region.write_flags(&self.flags);

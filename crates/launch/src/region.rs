@@ -2,6 +2,7 @@
 
 use crate::processes::{Backend, Settings};
 use crate::results::Unread;
+use crate::stream::Stream;
 use crate::wire;
 use racehunter_abi::control::{
     BACKEND_FIBERS, BACKEND_THREADS, Checksum, FLAG_DEBUG, Header, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET,
@@ -16,8 +17,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::ptr;
 
 /// Number of bytes of the log area whose memory is kept between two requests.
@@ -94,18 +94,13 @@ fn as_bytes<T: Copy>(numbers: &[T]) -> &[u8] {
 }
 
 impl Region {
-    /// Creates a region in memory or, if there is room in a directory, in an unnamed file there, so that a long log need not stay
-    /// in memory.
-    pub(crate) fn new(directory: Option<&Path>) -> io::Result<Self> {
-        let on_disk = directory.and_then(|directory| nameless_file(directory).ok());
+    /// Creates a region.
+    pub(crate) fn new() -> io::Result<Self> {
         // SAFETY: plain system calls on a file of our own; the mapping is checked.
         unsafe {
-            let file = match on_disk {
-                Some(file) => file,
-                None => match libc::memfd_create(c"racehunter".as_ptr(), libc::MFD_CLOEXEC) {
-                    fd if fd < 0 => return Err(io::Error::last_os_error()),
-                    fd => File::from_raw_fd(fd),
-                },
+            let file = match libc::memfd_create(c"racehunter".as_ptr(), libc::MFD_CLOEXEC) {
+                fd if fd < 0 => return Err(io::Error::last_os_error()),
+                fd => File::from_raw_fd(fd),
             };
             file.set_len(REGION_SIZE as u64)?;
             let fd = file.as_raw_fd();
@@ -295,27 +290,6 @@ impl Region {
         }
     }
 
-    /// Returns the number of records from one on, in a log that was empty before and whose writer was killed while writing. An
-    /// incomplete last record does not count.
-    pub(crate) fn count_log(&self, first: u64) -> u64 {
-        let area = self.at(LOG_OFFSET).cast::<RawRecord>();
-        let is_there = |i: usize| {
-            // SAFETY: `i` is within the log area.
-            i < LOG_RECORDS && unsafe { ptr::read_volatile(area.add(i)) }.is_written()
-        };
-        let first = (first as usize).min(LOG_RECORDS);
-        let mut step = 1;
-        while is_there(first + step - 1) {
-            step *= 2;
-        }
-        let (mut low, mut high) = (step / 2, step);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if is_there(first + middle) { low = middle + 1 } else { high = middle }
-        }
-        (low as u64).saturating_sub(1)
-    }
-
     /// Returns the valid records among `first .. first + count`.
     pub(crate) fn read_log(&self, first: u64, count: u64) -> Vec<Record> {
         self.raw_log(first, count).filter_map(RawRecord::checked).collect()
@@ -382,21 +356,16 @@ impl Region {
         Some((words(at + 2, frames)?, words(at + 2 + frames as usize, locks)?))
     }
 
-    /// Releases the memory of the records `first .. end`, which were read.
-    pub(crate) fn forget(&self, first: u64, end: u64) {
-        const PAGE: usize = 4096;
-        let byte = |record: u64| LOG_OFFSET + (record as usize).min(LOG_RECORDS) * size_of::<Record>();
-        // The last page contains records that were not read yet.
-        let (from, to) = (byte(first) / PAGE * PAGE, byte(end) / PAGE * PAGE);
-        if from < to {
-            self.punch(from.max(LOG_OFFSET), to);
-        }
-    }
-
     fn punch(&self, from: usize, to: usize) {
         let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
         // SAFETY: the file is ours; within it the range is that of the log.
         unsafe { libc::fallocate(self.fd(), mode, from as i64, (to - from) as i64) };
+    }
+
+    /// Starts to stream the log of the next request. The stream must not outlive the region.
+    pub(crate) fn stream(&self) -> Stream {
+        // SAFETY: both are within the mapping, and the program waits for a request.
+        unsafe { Stream::begin(self.header(), self.at(LOG_OFFSET).cast()) }
     }
 
     /// Releases the memory of a log that has become large.
@@ -406,24 +375,6 @@ impl Region {
             self.punch(LOG_OFFSET + KEPT, LOG_OFFSET + LOG_RECORDS * size_of::<Record>());
         }
     }
-}
-
-/// Creates a file that the kernel removes when no process has it open any more.
-fn nameless_file(directory: &Path) -> io::Result<File> {
-    let file = File::options().read(true).write(true).mode(0o600).custom_flags(libc::O_TMPFILE).open(directory)?;
-    // A full disk would kill the program in the middle of its log.
-    let mut room = std::mem::MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: the call fills in the structure if it returns 0.
-    let room = unsafe {
-        if libc::fstatvfs(file.as_raw_fd(), room.as_mut_ptr()) != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        room.assume_init()
-    };
-    if room.f_bavail * room.f_frsize < REGION_SIZE as u64 {
-        return Err(io::ErrorKind::StorageFull.into());
-    }
-    Ok(file)
 }
 
 impl Drop for Region {

@@ -14,7 +14,7 @@ use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -148,18 +148,13 @@ const GRACE: Duration = Duration::from_secs(3);
 
 impl Worker {
     /// Starts the program up to `main`.
-    pub(crate) fn start(
-        program: &Program,
-        limits: Limits,
-        log_in: Option<&Path>,
-        stop: &StopSign,
-    ) -> Result<Self, LaunchError> {
+    pub(crate) fn start(program: &Program, limits: Limits, stop: &StopSign) -> Result<Self, LaunchError> {
         let name = program.path.display().to_string();
         let failed = |source: io::Error| match scarcity::of_start(&source) {
             Some(why) => LaunchError::Trouble(format!("cannot start `{name}`: {why}")),
             None => LaunchError::Start { program: name.clone(), source },
         };
-        let region = Region::new(log_in).map_err(failed)?;
+        let region = Region::new().map_err(failed)?;
         let (request_read, request_write) = pipe().map_err(failed)?;
         let (answer_read, answer_write) = pipe().map_err(failed)?;
         let output = Output::new(limits.output).map_err(failed)?;

@@ -30,10 +30,13 @@ pub enum Policy {
     SeqCheck,
     /// Reads may see other writes where they take part in no decision.
     Nre,
+    /// As published, SeqCheck considers only branches. It is wrong about programs whose addresses depend on what they
+    /// read, and here only for comparison.
+    PublishedSeqCheck,
 }
 
 impl Policy {
-    /// All policies, the most permissive last.
+    /// All sound policies, the most permissive last.
     pub const ALL: [Self; 3] = [Self::M2, Self::SeqCheck, Self::Nre];
 
     /// Returns its name on the command line.
@@ -43,6 +46,7 @@ impl Policy {
             Self::M2 => "m2",
             Self::SeqCheck => "seqcheck",
             Self::Nre => "nre",
+            Self::PublishedSeqCheck => "published-seqcheck",
         }
     }
 }
@@ -81,6 +85,7 @@ impl Demands {
         match policy {
             Policy::Nre if trace.dependences().is_some() => Self::nre(index),
             Policy::Nre | Policy::SeqCheck if trace.has_branches() => Self::seqcheck(index, true),
+            Policy::PublishedSeqCheck if trace.has_branches() => Self::published_seqcheck(index),
             _ => Self { boundary: Boundary::Next, flow: Flow::Own },
         }
     }

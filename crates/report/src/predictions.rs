@@ -192,6 +192,9 @@ pub struct Summary {
     /// Predictions that were tried, but that the program did not show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unconfirmed: Option<usize>,
+    /// Why the recording ended before the program did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<String>,
     /// What they rest on.
     #[serde(skip)]
     pub assumes: Assumption,
@@ -251,8 +254,31 @@ impl Why {
     }
 }
 
+/// Returns how many of some cases were, as the subject of a sentence.
+fn were(number: usize, of: usize) -> String {
+    match number {
+        _ if number == of => "any case was".to_owned(),
+        1 => format!("1 of {of} cases was"),
+        _ => format!("{number} of {of} cases were"),
+    }
+}
+
 /// What is guaranteed about every prediction.
 pub const GUARANTEE: &str = "each prediction has a reordering of the trace that a separate validator accepts";
+
+/// The last line, with what it means.
+#[derive(Serialize)]
+struct SummaryLine<'a> {
+    #[serde(flatten)]
+    summary: &'a Summary,
+    /// Always false: predictions prove nothing about other executions.
+    proof: bool,
+    /// What finding this, or nothing, says about the program.
+    means: String,
+    /// Why finding nothing means nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unclear: Vec<String>,
+}
 
 impl Summary {
     /// Returns one line of JSON.
@@ -260,7 +286,42 @@ impl Summary {
     /// # Errors
     /// Never: these fields can be written.
     pub fn json(&self) -> io::Result<String> {
-        Ok(serde_json::to_string(self)? + "\n")
+        let line = SummaryLine { summary: self, proof: false, means: self.means(), unclear: self.unclear() };
+        Ok(serde_json::to_string(&line)? + "\n")
+    }
+
+    /// Returns why finding nothing means nothing, if so: predicting was cut short.
+    #[must_use]
+    pub fn unclear(&self) -> Vec<String> {
+        if self.findings > 0 || self.threads < 2 {
+            return Vec::new();
+        }
+        let out_of_time = self.reasons.iter().find(|missed| missed.why == Why::Time);
+        let out_of_time = out_of_time
+            .map(|missed| format!("the time was over before {} tried: raise --time", were(missed.cases, self.cases)));
+        let cut = self.cut.as_ref().map(|how| format!("the recorded execution {how}: the trace is only its start"));
+        out_of_time.into_iter().chain(cut).collect()
+    }
+
+    /// Returns what the result says about the program.
+    #[must_use]
+    pub fn means(&self) -> String {
+        if self.threads < 2 {
+            return "nothing: the trace has only one thread".to_owned();
+        }
+        let others = "other inputs, and other paths through the code, have other traces";
+        match (self.predictions, self.complete) {
+            (0, true) => {
+                format!(
+                    "no reordering of this one trace has a race, a deadlock or a broken block; {others}: this is no proof"
+                )
+            }
+            (0, false) => format!(
+                "none was found among the reorderings of this one trace that were tried; others may have one, and {others}: this is no proof"
+            ),
+            (_, true) => format!("these are all that this one trace shows; {others}"),
+            (_, false) => format!("this one trace may show more than these; {others}"),
+        }
     }
 
     /// Sets the time it took.
@@ -273,7 +334,7 @@ impl Summary {
     pub fn text(&self) -> String {
         let number = |number: usize, noun: &str| count(number as u64, noun);
         let findings = match (self.predictions, self.unconfirmed) {
-            (0, _) => "nothing predicted".to_owned(),
+            (0, _) => "nothing predicted from this trace".to_owned(),
             (predictions, None) => number(predictions, "prediction"),
             (predictions, Some(unconfirmed)) => format!(
                 "{}: {} shown by the program, {unconfirmed} not; {}",
@@ -312,6 +373,10 @@ impl Summary {
                 text += &format!("              {}\n", sites.join(" and "));
             }
         }
+        for why in self.unclear() {
+            text += &format!("   Unclear  {why}\n");
+        }
+        text += &format!("   Means    {}\n", self.means());
         text
     }
 }

@@ -4,6 +4,7 @@ use crate::text::count;
 use racehunter_trace::{Op, Subject, Summary, Trace, Via};
 use serde::Serialize;
 use std::io::{self, Write};
+use std::time::Duration;
 
 /// How a recorded execution ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,14 @@ pub enum Ended {
     Limit(String),
     /// It was lost.
     Lost(String),
+}
+
+impl Ended {
+    /// Returns true if the execution was ended from outside: a trace has only its start.
+    #[must_use]
+    pub const fn is_early(&self) -> bool {
+        matches!(self, Self::Limit(_) | Self::Lost(_))
+    }
 }
 
 impl std::fmt::Display for Ended {
@@ -50,6 +59,10 @@ pub struct Recording {
     outcome: String,
     /// Everything that happened is in the trace.
     whole: bool,
+    /// How long the program ran.
+    run_seconds: f64,
+    /// Size of its log, which was on disk until the trace was complete.
+    log_bytes: u64,
 }
 
 impl Recording {
@@ -62,9 +75,11 @@ impl Recording {
         threads: u32,
         ended: &Ended,
         whole: bool,
+        (ran, log_bytes): (Duration, u64),
     ) -> Self {
-        let outcome = ended.to_string();
-        Self { reason: "recording", file, events, trace_events, threads, bytes, outcome, whole }
+        let (outcome, run_seconds) = (ended.to_string(), ran.as_secs_f64());
+        let reason = "recording";
+        Self { reason, file, events, trace_events, threads, bytes, outcome, whole, run_seconds, log_bytes }
     }
 
     /// Returns one line of JSON.

@@ -97,7 +97,29 @@ const fn kind_of(info: u32) -> Kind {
 
 /// Handles a plain access whose site has a flag.
 unsafe extern "C" fn access_at_site(address: usize, site: *mut u8, info: u32, code: usize, frame: usize) {
+    if server::records() && schedule::continues() {
+        return record(address, site, info, code);
+    }
     announced(address, (info & 0xff) as usize, site, kind_of(info), code, frame);
+}
+
+/// Counts and logs a plain access in a recording where nothing else can happen. Most events of a recording come here.
+#[inline(always)]
+unsafe fn record(address: usize, site: *mut u8, info: u32, code: usize) {
+    RH_BUDGET.set(RH_BUDGET.get() - 1);
+    (*current()).code = code;
+    log::put_in_recording(Record {
+        index: schedule::now(),
+        code: log::relative(code),
+        object: address as u64,
+        extra: u64::from(info & 0xff),
+        thread: CURRENT.get(),
+        site: site_number(site),
+        kind: kind_of(info),
+        size: info as u8,
+        detail: annotations::mark(address),
+        ..Record::default()
+    });
 }
 
 /// Handles a plain access that is already counted, but needs a decision or a check.
@@ -270,5 +292,10 @@ unsafe extern "C" fn left(site: *mut u8, _code: usize) {
 /// Notes that the running thread has reached a place in the code that is not an event.
 unsafe fn passed(kind: Kind, site: *mut u8, object: u64, detail: u8) {
     let (index, thread) = (schedule::now(), CURRENT.get());
-    log::put(Record { index, object, thread, site: site_number(site), kind, detail, ..Record::default() });
+    let record = Record { index, object, thread, site: site_number(site), kind, detail, ..Record::default() };
+    if server::records() {
+        log::put_in_recording(record);
+    } else {
+        log::put(record);
+    }
 }

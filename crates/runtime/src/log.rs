@@ -1,11 +1,12 @@
 //! Writes records and call stacks into the control region.
 
 pub(crate) mod brief;
+mod ring;
 
 use crate::thread::{__rh_stack, CURRENT, Frame, Thread, thread};
 use crate::{Global, schedule, server, sys, track, values};
 use racehunter_abi::control::{
-    Checksum, FLAG_SELECTIVE, FLAG_STACKS, LOG_RECORDS, NOTE_LOG_FULL, NOTE_UNCONTROLLED, STACK_WORDS,
+    Checksum, FLAG_SELECTIVE, FLAG_STACKS, LOG_RECORDS, NOTE_LOG_FULL, NOTE_UNCONTROLLED, RING_PIECE, STACK_WORDS,
 };
 use racehunter_abi::{CodeAddress, Escape, EventNumber, Kind, Record};
 use racehunter_machine::MAX_HELD;
@@ -42,14 +43,16 @@ pub(crate) unsafe fn begin() {
     }
     let slot = server::slot();
     // The previous execution may have overwritten the region. The controller notices that.
-    FROM.set((*header).log_used.min(LOG_RECORDS as u64));
+    let streams = ring::begin();
+    FROM.set(if streams { 0 } else { (*header).log_used.min(LOG_RECORDS as u64) });
     CHECKSUM.set(Checksum::default());
     NOTES.set(0);
     (*slot).log = FROM.get();
     (*slot).log_count = 0;
     brief::begin();
     NEXT.set(server::log_area().add(FROM.get() as usize));
-    END.set(NEXT.get().add(FIRST).min(server::log_area().add(LOG_RECORDS)));
+    let prepared = if streams { RING_PIECE } else { FIRST };
+    END.set(NEXT.get().add(prepared).min(server::log_area().add(LOG_RECORDS)));
     values::begin();
 }
 
@@ -67,15 +70,22 @@ pub(crate) unsafe fn flush() {
         append(passed);
     }
     let slot = server::slot();
-    let used = NEXT.get().offset_from(server::log_area()) as u64;
     (*slot).log = FROM.get();
-    (*slot).log_count = used - FROM.get();
     (*slot).checksum = CHECKSUM.get().0;
     (*slot).notes |= NOTES.get();
+    if ring::is_on() {
+        let in_piece = RING_PIECE - END.get().offset_from(NEXT.get()) as usize;
+        (*slot).log_count = ring::position(in_piece);
+        ring::publish((*slot).log_count);
+        return;
+    }
+    let used = NEXT.get().offset_from(server::log_area()) as u64;
+    (*slot).log_count = used - FROM.get();
     (*server::header()).log_used = used;
 }
 
-/// Returns the index of the first record, and the number of records so far.
+/// Returns the index of the first record, and the number of records so far. Not for streamed logs, which belong to plans that
+/// observe the code: their executions are neither copied nor shortened.
 pub(crate) unsafe fn extent() -> (u64, u64) {
     (FROM.get(), NEXT.get().offset_from(server::log_area()) as u64 - FROM.get())
 }
@@ -154,13 +164,21 @@ pub(crate) unsafe fn put(record: Record) {
     }
 }
 
+/// As [`put`], in a recording: it has neither values nor tracked variables, and leaves nothing out.
+#[inline(always)]
+pub(crate) unsafe fn put_in_recording(record: Record) {
+    if !NEXT.get().is_null() && schedule::running() {
+        append(record);
+    }
+}
+
 /// Appends a record to an existing log. Returns false if it is full.
 #[inline(always)]
 unsafe fn append(record: Record) -> bool {
-    let next = NEXT.get();
-    if next >= END.get() && !make_room(next) {
+    if NEXT.get() >= END.get() && !make_room() {
         return false;
     }
+    let next = NEXT.get();
     *next = record;
     NEXT.set(next.add(1));
     CHECKSUM.set(CHECKSUM.get().with(&record));
@@ -182,7 +200,13 @@ pub(crate) unsafe fn leaves_out(kind: Kind, object: usize) -> bool {
 /// Called when the log reaches [`END`]. Each new page would cost a fault, mostly for entering and leaving the kernel:
 /// for long logs the kernel prepares many pages at once, half as many as there already are.
 #[cold]
-unsafe fn make_room(next: *mut Record) -> bool {
+unsafe fn make_room() -> bool {
+    if ring::is_on() {
+        NEXT.set(server::log_area().add(ring::next_piece()));
+        END.set(NEXT.get().add(RING_PIECE));
+        return true;
+    }
+    let next = NEXT.get();
     let last = server::log_area().add(LOG_RECORDS);
     if next >= last {
         note(NOTE_LOG_FULL);

@@ -9,7 +9,7 @@ mod observation;
 mod region;
 
 pub(crate) use children::{Status, asks_again, fan_out, has_slot, run_in_copy, take_back, wait_for};
-pub(crate) use observation::{has_begun, hush, is_hushed, observes, speak, stop_observing, watches};
+pub(crate) use observation::{has_begun, hush, is_hushed, observes, records, speak, stop_observing, watches};
 pub(crate) use region::{
     header, is_own_memory, is_selective, library, log_area, selected_sites, site_flags, slot, slot_at, stack_area,
     switch_area,

@@ -192,6 +192,21 @@ pub(crate) unsafe fn futex_wake(word: *const u32) {
     unsafe { call(FUTEX, word as usize, FUTEX_WAKE_PRIVATE, 1, 0) };
 }
 
+/// Like [`futex_wait_for`], for a word that several processes share.
+pub(crate) unsafe fn futex_wait_shared(word: *const u32, value: u32, nanoseconds: u64) {
+    const WAIT: usize = 0;
+    let time = [nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000];
+    // SAFETY: the kernel only reads the word and the time.
+    unsafe { call(FUTEX, word as usize, WAIT, value as usize, time.as_ptr() as usize) };
+}
+
+/// Like [`futex_wake`], for a word that several processes share.
+pub(crate) unsafe fn futex_wake_shared(word: *const u32) {
+    const WAKE: usize = 1;
+    // SAFETY: the kernel uses the address of the word, not its contents.
+    unsafe { call(FUTEX, word as usize, WAKE, 1, 0) };
+}
+
 /// Returns the caller's stack pointer.
 #[inline(always)]
 pub(crate) fn stack_pointer() -> usize {

@@ -23,6 +23,7 @@ pub mod recording;
 mod summary;
 pub mod text;
 mod trace;
+mod varint;
 
 pub use error::Error;
 pub use op::{Op, Subject};

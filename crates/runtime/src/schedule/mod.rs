@@ -15,7 +15,7 @@ mod waiting;
 
 pub(crate) use beginning::observes_as_planned;
 pub(crate) use choice::chooses_wakeups;
-pub(crate) use points::{access_point, attention, idle_point, pass, passed_round, point, state_point};
+pub(crate) use points::{access_point, attention, continues, idle_point, pass, passed_round, point, state_point};
 pub(crate) use waiting::{
     End, EndsBy, Waiting, acquire, acquire_point, await_object, log_state, redirect, refresh, refresh_known, review,
     set_deadline, stop_awaiting, wait_after, wait_until, wake,

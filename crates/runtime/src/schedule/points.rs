@@ -80,6 +80,12 @@ pub(crate) unsafe fn pass(code: usize, object: usize, changes: bool) -> Option<E
     Some(count())
 }
 
+/// Returns whether the running thread certainly performs its next event, and no thread waits for what that changes.
+#[inline(always)]
+pub(crate) unsafe fn continues() -> bool {
+    RH_STAYS.get() && RH_BUDGET.get() > 1 && !spin::is_awaited() && !hold::is_active() && !signals::has_outside()
+}
+
 /// Notes that event `n`, which is about to happen, is a point. If the choice is partly random, and few accesses are
 /// points, a decision follows each of them.
 pub(super) unsafe fn passed_point(n: EventNumber) {

@@ -2,7 +2,9 @@
 
 use super::region::{REGION, SLOT, header, is_selective, slot};
 use crate::{Global, hooks, modules};
-use racehunter_abi::control::{FLAG_SELECTIVE, FLAG_VALUES, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS, SITE_POINT};
+use racehunter_abi::control::{
+    FLAG_BRIEF, FLAG_SELECTIVE, FLAG_STACKS, FLAG_VALUES, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS, SITE_POINT,
+};
 
 /// The memory that the plan watches.
 #[unsafe(link_section = ".data.racehunter")]
@@ -11,14 +13,16 @@ static WATCH: Global<(usize, usize)> = Global::new((0, 0));
 /// Takes what the plan of the current slot asks for.
 pub(super) unsafe fn begin() {
     let slot = slot();
+    let (start, size) = ((*slot).watch as usize, (*slot).watch_size as usize);
     OBSERVES.set((*slot).observe != OBSERVE_POINTS);
     if OBSERVES.get() {
         modules::flag_all(SITE_POINT);
     }
+    let special = FLAG_BRIEF | FLAG_SELECTIVE | FLAG_STACKS | FLAG_VALUES;
+    RECORDS.set((*slot).observe == OBSERVE_CODE && (*slot).flags & special == 0 && size == 0);
     if (*slot).observe == OBSERVE_CODE {
         hooks::__rh_tracing.set(1);
     }
-    let (start, size) = ((*slot).watch as usize, (*slot).watch_size as usize);
     WATCH.set((start, start + size));
     // Values are read at the next access, so every access is checked.
     if size != 0 || (*slot).flags & FLAG_VALUES != 0 {
@@ -62,6 +66,15 @@ pub(crate) unsafe fn hush() -> bool {
 pub(crate) unsafe fn speak() {
     HUSHED.set(false);
     modules::speak();
+}
+
+/// Whether the execution is recorded, and no more is asked for: every access is logged, and the way through the code.
+#[unsafe(link_section = ".data.racehunter")]
+static RECORDS: Global<bool> = Global::new(false);
+
+#[inline(always)]
+pub(crate) fn records() -> bool {
+    RECORDS.get()
 }
 
 /// Whether accesses that are not points are logged.

@@ -53,7 +53,6 @@
 mod reader;
 mod segments;
 mod successors;
-mod varint;
 mod writer;
 
 pub use reader::Reader;

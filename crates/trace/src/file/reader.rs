@@ -2,12 +2,12 @@
 
 use super::segments::Segments;
 use super::successors::Successors;
-use super::varint::{Input, Short};
 use super::{
     BLOCK_EVENTS, BLOCK_HEADER_LEN, BRANCHES, DEPENDENCES, END, EVENTS, FORMAT_VERSION, HEADER_LEN, LONG_NAME, MAGIC,
     MAX_SHARED, MOST_ENTRIES, ORIGIN, checksum,
 };
 use crate::trace::{CHOSE, PART};
+use crate::varint::{Input, Short};
 use crate::{Dependence, Error, Event, EventId, NO_OBJECT, Object, Op, Origin, Subject, Trace, TraceBuilder, Via};
 use memmap2::Mmap;
 use rustc_hash::FxHashMap;

@@ -3,9 +3,10 @@
 use super::successors::Successors;
 use super::{
     BLOCK_EVENTS, BRANCHES, DEPENDENCES, END, EVENTS, FAR, FORMAT_VERSION, LONG_NAME, MAGIC, MOST_ENTRIES, ORIGIN,
-    SHORT, checksum, kind_of, varint,
+    SHORT, checksum, kind_of,
 };
 use crate::recording::Sink;
+use crate::varint;
 use crate::{Error, Event, Object, Origin, Subject, Via};
 use rustc_hash::FxHashMap;
 use std::io::Write;

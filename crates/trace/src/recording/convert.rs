@@ -2,7 +2,7 @@
 
 use super::depend::{Backs, Dependences, Knowledge};
 use super::locks::Locks;
-use super::survey::Layout;
+use super::survey::{Layout, Piece};
 use crate::{Error, Event, NO_OBJECT, Object, Op, Subject, Via};
 use racehunter_log::{
     Access, AccessMode, Address, Attempt, Entry, Event as Logged, JoinOutcome, LockMode, OncePhase, Record, entries,
@@ -66,7 +66,7 @@ pub struct Converter<'n, S> {
     names: &'n dyn Names,
     layout: Layout,
     /// How often pieces became different memory, and the current object of each. Pieces that never did are not listed.
-    renewed: FxHashMap<usize, (u32, Option<u32>)>,
+    renewed: FxHashMap<u32, (u32, Option<u32>)>,
     /// Pieces that were used as what they are now.
     used: Vec<bool>,
     object_count: u32,
@@ -89,7 +89,12 @@ pub struct Converter<'n, S> {
     chose: bool,
     /// The converted operation comes after operations that were part of it.
     is_late: bool,
+    /// All input and output keeps its order.
+    has_client: bool,
 }
+
+/// Stands for all channels. No channel has this number.
+const CLIENT: Address = Address(u64::MAX - 1);
 
 /// What a thread has done when it continues.
 #[derive(Clone, Copy)]
@@ -108,7 +113,7 @@ impl<'n, S: Sink> Converter<'n, S> {
         let mut converter = Self {
             sink,
             names,
-            used: vec![false; layout.cuts.len()],
+            used: vec![false; layout.len()],
             layout,
             renewed: FxHashMap::default(),
             object_count: 0,
@@ -125,13 +130,15 @@ impl<'n, S: Sink> Converter<'n, S> {
             reads: Backs::new(),
             chose: false,
             is_late: false,
+            has_client: false,
         };
         for name in std::mem::take(&mut converter.layout.threads) {
             converter.sink.thread(name)?;
         }
         // In the order of addresses, so that adjacent memory has adjacent numbers.
-        for piece in 0..converter.layout.cuts.len() {
-            if converter.layout.numbers[piece].is_some() {
+        let mut pieces = converter.layout.pieces((0, u64::MAX));
+        while let Some(piece) = converter.layout.next(&mut pieces) {
+            if piece.object.is_some() {
                 let name = converter.piece_name(piece);
                 converter.add_object(Object { subject: Subject::Memory, name })?;
             }
@@ -143,6 +150,14 @@ impl<'n, S: Sink> Converter<'n, S> {
     #[must_use]
     pub fn knowing(mut self, knowledge: &'n mut dyn Knowledge) -> Self {
         self.dependences = Some(Dependences::new(knowledge));
+        self
+    }
+
+    /// Keeps the order of all input and output. Another process, which is not in the log, may wait for an answer to one
+    /// request before it makes the next one.
+    #[must_use]
+    pub fn with_client(mut self) -> Self {
+        self.has_client = true;
         self
     }
 
@@ -161,8 +176,10 @@ impl<'n, S: Sink> Converter<'n, S> {
                     self.running = to.0;
                 }
                 Logged::Allocated { block, size, .. } | Logged::Mapped { block, size } => {
-                    let range = (block.0, block.0.saturating_add(size));
-                    self.layout.pieces(range).for_each(|piece| self.renew(piece));
+                    let mut pieces = self.layout.pieces((block.0, block.0.saturating_add(size)));
+                    while let Some(piece) = self.layout.next(&mut pieces) {
+                        self.renew(piece);
+                    }
                 }
                 Logged::Found { object } => {
                     let object = self.object(Subject::Order, object)?;
@@ -283,6 +300,7 @@ impl<'n, S: Sink> Converter<'n, S> {
             Logged::FutexWait { futex: object, .. } | Logged::FutexWake { futex: object } => {
                 self.about(entry, Op::Order, object)
             }
+            Logged::Io { .. } if self.has_client => self.about(entry, Op::Order, CLIENT),
             Logged::Io { channel, .. } => self.about(entry, Op::Order, channel),
             // All state other than memory is one object: an event can concern several parts of it.
             Logged::State { .. } => self.about(entry, Op::Order, Address(u64::MAX)),
@@ -330,11 +348,9 @@ impl<'n, S: Sink> Converter<'n, S> {
     /// Handles the end of a once-only initialisation. The compiler's code reads the first byte of a guard before it
     /// calls the library.
     fn initialised(&mut self, entry: Entry<'_>, guard: Address) -> Result<(), Error> {
-        let pieces = self.layout.pieces((guard.0, guard.0.saturating_add(1)));
-        if !self.layout.is_touched(pieces.start) || pieces.is_empty() {
-            return Ok(());
-        }
-        let location = self.location(pieces.start)?;
+        let mut first = self.layout.pieces((guard.0, guard.0.saturating_add(1)));
+        let Some(piece) = self.layout.next(&mut first).filter(|piece| piece.object.is_some()) else { return Ok(()) };
+        let location = self.location(piece)?;
         self.part(entry, Op::AtomicWrite, location)
     }
 
@@ -373,13 +389,15 @@ impl<'n, S: Sink> Converter<'n, S> {
             AccessMode::AtomicWrite => Op::AtomicWrite,
             AccessMode::AtomicUpdate => Op::Update,
         };
-        let pieces = self.layout.pieces(access.range());
-        for piece in pieces.clone() {
+        let mut pieces = self.layout.pieces(access.range());
+        let mut count = 0;
+        while let Some(piece) = self.layout.next(&mut pieces) {
             let location = self.location(piece)?;
             if let Some(dependences) = self.dependences.as_mut().filter(|_| op.writes()) {
                 dependences.values(entry.thread().0, &mut self.reads);
             }
-            if piece == pieces.start {
+            count += 1;
+            if count == 1 {
                 self.operation(entry, op, location)?;
             } else {
                 self.part(entry, op, location)?;
@@ -389,38 +407,37 @@ impl<'n, S: Sink> Converter<'n, S> {
             }
         }
         if let Some(dependences) = &mut self.dependences {
-            dependences.end(entry, event, pieces.len() as u32);
+            dependences.end(entry, event, count);
         }
         Ok(())
     }
 
     /// Makes a piece of memory different memory from now on.
-    fn renew(&mut self, piece: usize) {
-        if std::mem::take(&mut self.used[piece]) {
-            let (times, now) = self.renewed.entry(piece).or_default();
+    fn renew(&mut self, piece: Piece) {
+        if std::mem::take(&mut self.used[piece.number as usize]) {
+            let (times, now) = self.renewed.entry(piece.number).or_default();
             *times += 1;
             *now = None;
         }
     }
 
-    fn location(&mut self, piece: usize) -> Result<u32, Error> {
-        self.used[piece] = true;
-        let Some(&(times, now)) = self.renewed.get(&piece) else {
-            return self.layout.numbers[piece].ok_or(Error::Disordered(self.next - 1));
+    fn location(&mut self, piece: Piece) -> Result<u32, Error> {
+        self.used[piece.number as usize] = true;
+        let Some(&(times, now)) = self.renewed.get(&piece.number) else {
+            return piece.object.ok_or(Error::Disordered(self.next - 1));
         };
         if let Some(location) = now {
             return Ok(location);
         }
         let name = format!("{}'{times}", self.piece_name(piece));
         let location = self.add_object(Object { subject: Subject::Memory, name })?;
-        self.renewed.insert(piece, (times, Some(location)));
+        self.renewed.insert(piece.number, (times, Some(location)));
         Ok(location)
     }
 
-    fn piece_name(&self, piece: usize) -> String {
-        let begin = self.layout.cuts[piece];
-        let end = self.layout.cuts.get(piece + 1).copied().unwrap_or(begin);
-        self.names.object(Subject::Memory, begin, end - begin)
+    fn piece_name(&self, piece: Piece) -> String {
+        let end = self.layout.end_of(piece.begin);
+        self.names.object(Subject::Memory, piece.begin, end - piece.begin)
     }
 
     fn object(&mut self, subject: Subject, address: Address) -> Result<u32, Error> {
@@ -464,7 +481,7 @@ impl<'n, S: Sink> Converter<'n, S> {
         };
         let skipped = part.unwrap_or_else(|| self.missing.remove(&thread).unwrap_or(0));
         if let Some(dependences) = &mut self.dependences {
-            dependences.happened(thread);
+            dependences.happened(thread)?;
         }
         let thread = u16::try_from(thread).map_err(|_| Error::TooMany("threads"))?;
         let chose = std::mem::take(&mut self.chose);

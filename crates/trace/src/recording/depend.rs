@@ -1,6 +1,6 @@
 //! The reads on which the events of a recording depend, as far as the program's code shows them.
 
-use crate::Via;
+use crate::{Error, Via};
 use racehunter_log::{AccessMode, Entry, Event, SiteId};
 use rustc_hash::FxHashMap;
 
@@ -113,8 +113,10 @@ impl<'n> Dependences<'n> {
     }
 
     /// Counts an event.
-    pub(super) fn happened(&mut self, thread: u32) {
-        *self.count(thread) += 1;
+    pub(super) fn happened(&mut self, thread: u32) -> Result<(), Error> {
+        let count = self.count(thread);
+        *count = count.checked_add(1).ok_or(Error::TooMany("events of one thread"))?;
+        Ok(())
     }
 
     /// Ends an operation with this many events.

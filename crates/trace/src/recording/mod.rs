@@ -27,17 +27,19 @@
 //!
 //! A log is read twice, because only its end shows how memory must be cut: by [`Survey`], then by [`Converter`]. Both
 //! take it in pieces, so that it need not be in memory at once; their memory use grows with the memory that the program
-//! touches, not with its events. [`Recording::of`] does both for a log in memory.
+//! touches, not with its events. In between, [`LogWriter`] and [`LogReader`] keep it in a file. [`Recording::of`] does both for a log in memory.
 
 mod convert;
 mod depend;
 mod locks;
 mod schedule;
+mod stored;
 mod survey;
 
 pub use convert::{Converter, Names, PlainNames, Sink};
 pub use depend::{Knowledge, Needs, Step};
 pub use schedule::Schedule;
+pub use stored::{LogReader, LogWriter};
 pub use survey::{Layout, Survey};
 
 use crate::{Error, Event, Op, Trace, TraceBuilder, Via};

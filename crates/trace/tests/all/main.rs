@@ -2,3 +2,4 @@
 
 mod files;
 mod recording;
+mod stored;

@@ -30,8 +30,8 @@ impl Rules {
         let policy = if policy == Policy::SeqCheck && !trace.has_branches() { Policy::M2 } else { policy };
         let boundary = ids().map(|id| match policy {
             Policy::M2 => position[id as usize] + 1,
-            Policy::SeqCheck => later(id)
-                .find(|&other| trace.follows_choice(other) || decides(other, None))
+            Policy::SeqCheck | Policy::PublishedSeqCheck => later(id)
+                .find(|&other| trace.follows_choice(other) || policy == Policy::SeqCheck && decides(other, None))
                 .map_or(usize::MAX, |other| position[other as usize]),
             Policy::Nre => {
                 later(id).find(|&other| decides(other, Some(id))).map_or(usize::MAX, |other| position[other as usize])
@@ -40,7 +40,9 @@ impl Rules {
         let flow = ids().map(|id| {
             let mut reads: Vec<EventId> = match policy {
                 Policy::M2 => Vec::new(),
-                Policy::SeqCheck => earlier(id).filter(|&read| trace.op(read).reads()).collect(),
+                Policy::SeqCheck | Policy::PublishedSeqCheck => {
+                    earlier(id).filter(|&read| trace.op(read).reads()).collect()
+                }
                 Policy::Nre => {
                     let values = dependences(id).iter().filter(|entry| entry.via == Via::Value);
                     values.map(|entry| entry.read).collect()

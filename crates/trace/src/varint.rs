@@ -1,7 +1,7 @@
 //! Numbers of variable length.
 
 /// Appends a number.
-pub(super) fn put(out: &mut Vec<u8>, mut number: u64) {
+pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;
@@ -10,31 +10,31 @@ pub(super) fn put(out: &mut Vec<u8>, mut number: u64) {
 }
 
 /// Appends a difference.
-pub(super) fn put_signed(out: &mut Vec<u8>, number: i64) {
+pub(crate) fn put_signed(out: &mut Vec<u8>, number: i64) {
     put(out, ((number << 1) ^ (number >> 63)) as u64);
 }
 
 /// The rest of a payload.
 #[derive(Clone, Copy)]
-pub(super) struct Input<'a>(pub(super) &'a [u8]);
+pub(crate) struct Input<'a>(pub(crate) &'a [u8]);
 
 /// The payload is too short.
-pub(super) struct Short;
+pub(crate) struct Short;
 
 impl<'a> Input<'a> {
-    pub(super) fn byte(&mut self) -> Result<u8, Short> {
+    pub(crate) fn byte(&mut self) -> Result<u8, Short> {
         let (&byte, rest) = self.0.split_first().ok_or(Short)?;
         self.0 = rest;
         Ok(byte)
     }
 
-    pub(super) fn bytes(&mut self, len: usize) -> Result<&'a [u8], Short> {
+    pub(crate) fn bytes(&mut self, len: usize) -> Result<&'a [u8], Short> {
         let (bytes, rest) = self.0.split_at_checked(len).ok_or(Short)?;
         self.0 = rest;
         Ok(bytes)
     }
 
-    pub(super) fn number(&mut self) -> Result<u64, Short> {
+    pub(crate) fn number(&mut self) -> Result<u64, Short> {
         // Nearly all numbers have one byte.
         let first = self.byte()?;
         if first < 0x80 {
@@ -54,13 +54,13 @@ impl<'a> Input<'a> {
         Err(Short)
     }
 
-    pub(super) fn signed(&mut self) -> Result<i64, Short> {
+    pub(crate) fn signed(&mut self) -> Result<i64, Short> {
         let number = self.number()?;
         Ok((number >> 1) as i64 ^ -((number & 1) as i64))
     }
 
     /// Reads the number of items that follow, each of at least one byte: never more than there are bytes.
-    pub(super) fn count(&mut self) -> Result<usize, Short> {
+    pub(crate) fn count(&mut self) -> Result<usize, Short> {
         usize::try_from(self.number()?).ok().filter(|&count| count <= self.0.len()).ok_or(Short)
     }
 }
