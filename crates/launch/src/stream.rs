@@ -110,7 +110,7 @@ impl Stream {
 
     /// Copies records that are in one piece of the ring, and clears them there. Returns false if any is invalid.
     fn read(&self, from: usize, count: usize, records: &mut Vec<Record>) -> bool {
-        // SAFETY: within the ring. The program does not write there before it is told that the records were taken; if it does
+        // SAFETY: within the ring. The program does not write there before it learns that the records were taken; if it does
         // so by mistake, any bytes are valid.
         unsafe {
             let first = self.ring.add(from);
@@ -153,7 +153,7 @@ fn wait(word: &AtomicU64, seen: u64) {
     futex(word, libc::FUTEX_WAIT, seen as u32, &raw const patience);
 }
 
-/// Waits at, or wakes, the lower half of a word. Errors do not matter: that nobody waits, or that the word has changed.
+/// Waits at, or wakes, the lower half of a word. Errors do not matter: that no thread waits, or that the word has changed.
 fn futex(word: &AtomicU64, operation: i32, value: u32, patience: *const libc::timespec) {
     // SAFETY: the kernel only reads the word and the time, which are valid.
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, value, patience) };

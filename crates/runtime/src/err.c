@@ -1,4 +1,4 @@
-/* err and errx. Those of the C library end the program by its own exit, which nobody can intercept. */
+/* err and errx. Those of the C library end the program by its own exit, which cannot be intercepted. */
 #include <stdarg.h>
 
 extern void vwarn(const char *format, va_list list);

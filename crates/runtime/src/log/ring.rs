@@ -18,7 +18,7 @@ struct Ring {
 #[unsafe(link_section = ".data.racehunter")]
 static RING: Global<Ring> = Global::new(Ring { records: 0, complete: 0 });
 
-/// Limit of one wait for the controller. Whoever wakes this thread too early, or never, changes nothing.
+/// Limit of one wait for the controller. A wake-up that comes too early, or never, changes nothing.
 const PATIENCE: u64 = 100_000_000;
 
 /// Starts a log. Returns whether it is streamed.

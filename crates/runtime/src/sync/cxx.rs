@@ -156,7 +156,7 @@ impl Owners {
         self.uses.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |uses| (uses != 0).then_some(uses + 1)).is_ok()
     }
 
-    /// Stops being an owner. The last one disposes of the object, and of the counts if nobody refers to them weakly.
+    /// Stops being an owner. The last one disposes of the object, and of the counts if there are no weak references to them.
     unsafe fn leave(&self, code: usize) {
         library_updates(&raw const self.uses, ACQUIRE_RELEASE, code);
         if self.uses.fetch_sub(1, Ordering::AcqRel) == 1 {

@@ -43,7 +43,7 @@ pub enum Model {
     /// Frees memory.
     Release(Release),
     /// Touches the memory of its arguments.
-    Access(MemoryEffect),
+    Access(Box<MemoryEffect>),
     /// Calls its argument.
     Call(CallBack),
     /// Creates a key for thread-specific pointers.
@@ -209,7 +209,7 @@ impl Models {
                     return Err(ModelError::Word { name, word: word.clone() });
                 }
             }
-            add(name, "access", Model::Access(model))?;
+            add(name, "access", Model::Access(Box::new(model)))?;
         }
         for (name, model) in file.call {
             add(name, "call", Model::Call(model))?;
@@ -271,22 +271,22 @@ fn intrinsic(name: &str) -> Option<Model> {
         ..MemoryEffect::default()
     };
     Some(if is(&["memcpy.", "memmove.", "memcpy.inline."]) {
-        Model::Access(copy)
+        Model::Access(Box::new(copy))
     } else if is(&["memset."]) {
-        Model::Access(MemoryEffect {
+        Model::Access(Box::new(MemoryEffect {
             writes: Arguments::Some(vec![0]),
             length: Some(2),
             numbers: true,
             ..MemoryEffect::default()
-        })
+        }))
     } else if is(&["va_start"]) {
         Model::Variadic
     } else if is(&["va_copy"]) {
-        Model::Access(MemoryEffect { length: None, ..copy })
+        Model::Access(Box::new(MemoryEffect { length: None, ..copy }))
     } else if is(&["trap", "debugtrap", "ubsantrap"]) {
         Model::Stop
     } else if is(&["ptrmask.", "launder.", "strip.", "expect.", "threadlocal.address"]) {
-        Model::Access(MemoryEffect { returns: Some(0), ..MemoryEffect::default() })
+        Model::Access(Box::new(MemoryEffect { returns: Some(0), ..MemoryEffect::default() }))
     } else if is(&[
         "va_end",
         "dbg.",
@@ -344,7 +344,7 @@ fn intrinsic(name: &str) -> Option<Model> {
         "is.fpclass",
         "readcyclecounter",
     ]) {
-        Model::Access(MemoryEffect::default())
+        Model::Access(Box::default())
     } else {
         return None;
     })

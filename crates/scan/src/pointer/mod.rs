@@ -17,6 +17,7 @@ mod memory;
 mod numbers;
 mod transfer;
 mod unify;
+mod users;
 
 use crate::cfg::blocks::Blocks;
 use crate::domain::congruence::Congruence;
@@ -29,6 +30,7 @@ use racehunter_ir::{Function, Instruction, Operand, SymbolKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use users::Users;
 
 /// Maximum number of instances, before each function is analysed once per thread.
 const MAX_INSTANCES: usize = 4000;
@@ -146,33 +148,6 @@ pub struct PointsTo<'a> {
     instructions: usize,
     steps: u64,
     exhausted: bool,
-}
-
-/// Instructions of a function that use its values.
-#[derive(Debug, Default)]
-struct Users {
-    of_instructions: Vec<Vec<u32>>,
-    of_parameters: Vec<Vec<u32>>,
-}
-
-impl Users {
-    fn of(function: &Function) -> Self {
-        let mut found = Self {
-            of_instructions: vec![Vec::new(); function.instructions.len()],
-            of_parameters: vec![Vec::new(); function.parameters.len()],
-        };
-        for (at, instruction) in function.instructions.iter().enumerate() {
-            for operand in &instruction.operands {
-                let users = match operand {
-                    Operand::Instruction(used) => found.of_instructions.get_mut(used.0 as usize),
-                    Operand::Parameter(used) => found.of_parameters.get_mut(*used as usize),
-                    _ => None,
-                };
-                users.into_iter().for_each(|users| users.push(at as u32));
-            }
-        }
-        found
-    }
 }
 
 /// The main thread.
