@@ -102,7 +102,7 @@ pub(crate) fn note_what_changed_meanwhile(places: &Places<'_>, finding: &Finding
 }
 
 /// Returns the last values of other threads that the failing thread has read since it was last switched to, as pairs of
-/// steps: the write and the read. They show why it went on.
+/// steps: the write and the read. They show why it continued.
 fn observed(places: &Places<'_>, finding: &Finding, steps: &[Done]) -> Vec<usize> {
     if !matches!(finding.kind, Kind::Assertion | Kind::Crash) {
         return Vec::new();
