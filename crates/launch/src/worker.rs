@@ -392,12 +392,15 @@ fn parse_mappings(maps: &str) -> Vec<Mapping> {
 }
 
 fn parse_mapping(line: &str) -> Option<((u64, u64), &str, u64, &str)> {
-    let mut fields = line.split_ascii_whitespace();
+    // The path is the rest of the line: it may contain spaces.
+    let mut fields = line.splitn(6, ' ');
     let (start, end) = fields.next()?.split_once('-')?;
     let permissions = fields.next()?;
     let number = |text: &str| u64::from_str_radix(text, 16).ok();
     let offset = number(fields.next()?)?;
-    Some(((number(start)?, number(end)?), permissions, offset, fields.nth(2)?))
+    let path = fields.nth(2)?.trim_start();
+    let path = path.strip_suffix(" (deleted)").unwrap_or(path);
+    Some(((number(start)?, number(end)?), permissions, offset, path))
 }
 
 /// Runs in the new process: moves file descriptors into place, disables address randomisation, and ties its life to the
