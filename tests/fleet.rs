@@ -202,12 +202,13 @@ fn a_worker_refuses_what_behaves_differently_and_what_it_is_not_to_run() {
 fn instrumented_libraries_travel_with_the_program() {
     let server = Server::new();
     let workshop = Workshop::new();
-    let library = "#include <stdatomic.h>\natomic_int sum;\nvoid add(void) { atomic_fetch_add(&sum, 1); }\n";
-    let main = DEPENDS.replace("atomic_int sum;", "void add(void);").replace("atomic_fetch_add(&sum, 1)", "add()");
+    let library = "#include <stdatomic.h>\natomic_int sum;\nvoid add_one(void) { atomic_fetch_add(&sum, 1); }\n";
+    let main =
+        DEPENDS.replace("atomic_int sum;", "void add_one(void);").replace("atomic_fetch_add(&sum, 1)", "add_one()");
     let (library, main) = (workshop.write("sum.c", library), workshop.write("main.c", &main));
     let (built, program) = (workshop.path("private/libsum.so"), workshop.path("program"));
     fs::create_dir_all(workshop.path("private")).unwrap();
-    workshop.cc(["-O1", "-shared", "-fPIC", &text(&library), "-o", &text(&built)]).expect(0);
+    workshop.cc(["-O1", "-shared", "-fPIC", "-Wl,-soname,libsum.so", &text(&library), "-o", &text(&built)]).expect(0);
     workshop.cc(["-O1", "-pthread", &text(&main), &text(&built), "-o", &text(&program)]).expect(0);
     // Only commands with this variable find the library. The workers have none.
     let private = |mut command: std::process::Command| {
