@@ -40,8 +40,9 @@ pub struct Campaign<'a> {
     found: Vec<Found>,
     /// Number of reported bugs.
     reported: usize,
-    /// Number of bugs seen when there was no time left to report them.
-    unreported: u64,
+    /// Bugs seen when there was no time left to report them. They are reported when the campaign continues, since the schedules
+    /// that show them may not come again.
+    postponed: Vec<Found>,
     /// Whether the last execution was stopped from outside.
     stopped: bool,
     known: FxHashSet<Bug>,
@@ -99,7 +100,7 @@ impl<'a> Campaign<'a> {
             endings: Endings::default(),
             found: Vec::new(),
             reported: 0,
-            unreported: 0,
+            postponed: Vec::new(),
             stopped: false,
             known: FxHashSet::default(),
             seen_freely: FxHashSet::default(),
@@ -158,7 +159,7 @@ impl<'a> Campaign<'a> {
         places.sort_unstable();
         let (claims, found, endings) = (self.claims(), self.found.clone(), self.endings.clone());
         let fruitless = self.members.iter().any(|member| member.executions > 0 && member.completed == 0);
-        let (counts, unreported) = (self.counts, self.unreported);
+        let (counts, unreported) = (self.counts, self.postponed.len() as u64);
         Summary { stop, found, coverage, counts, endings, fruitless, unreported, escaped, claims, sites, places }
     }
 
@@ -205,11 +206,15 @@ impl<'a> Campaign<'a> {
         executor: &mut dyn Executor,
         should_stop: &mut dyn FnMut() -> bool,
     ) -> Result<Option<Stop>, ExecutorError> {
-        self.unreported = 0;
         if !self.started {
             self.start(executor, should_stop)?;
         }
         self.look_at_reference(executor)?;
+        self.found.append(&mut self.postponed);
+        self.report_bugs(executor, should_stop);
+        if !self.postponed.is_empty() {
+            return Ok(Some(Stop::Asked));
+        }
         let left = self.budget.runs.map_or(u64::MAX, |runs| runs.saturating_sub(self.counts.executions));
         self.finish_stages();
         if let Some(stop) = self.reason_to_stop(left, should_stop) {
@@ -269,7 +274,7 @@ impl<'a> Campaign<'a> {
                 if let Some(failure) = failure {
                     return Err(failure);
                 }
-                if self.stopped || self.unreported > 0 {
+                if self.stopped || !self.postponed.is_empty() {
                     return Ok(Some(Stop::Asked));
                 }
                 if self.budget.stop_on_first && !self.found.is_empty() {

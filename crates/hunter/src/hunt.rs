@@ -215,7 +215,7 @@ impl Hunter {
             let later = waiting.len() - 1 - number;
             let mut findings = findings.borrow_mut();
             if findings.is_interrupted() || !findings.report_late(found, later, processes) {
-                campaign.forget(&found.bug);
+                campaign.postpone(&found.bug);
             }
         }
         let (summary, coverage, _, elapsed) = keep(&campaign, stop, processes);

@@ -387,6 +387,31 @@ fn findings_not_examined_in_time_are_counted_and_found_again() {
     assert_eq!(told.get(), 3);
 }
 
+/// The schedule that showed a bug may not come again.
+#[test]
+fn findings_not_examined_in_time_are_not_lost() {
+    let body = vec![Op::Write(0, Value::Const(1)), Op::Write(1, Value::Const(1)), Op::Write(2, Value::Const(1))];
+    let program = Program::fork_join(vec![body.clone(), body], vec![]);
+    let portfolio = || Technique::ContextBound.portfolio(&Options::default());
+    let budget = Budget { runs: Some(1), ..all_points() };
+    let told = std::cell::Cell::new(0);
+    let mut on_bug = OnBug(|_: &Found, _: &mut dyn Executor| told.set(told.get() + 1));
+    let mut state = Vec::new();
+    {
+        let mut executor = ModelExecutor::new(program.clone());
+        let mut campaign = Campaign::new(portfolio(), budget, &mut on_bug);
+        while campaign.advance(&mut executor, &mut || told.get() > 0).is_none() {}
+        campaign.save(&mut state).unwrap();
+    }
+    assert_eq!(told.get(), 1);
+    let mut executor = ModelExecutor::new(program);
+    let mut campaign = Campaign::new(portfolio(), budget, &mut on_bug);
+    campaign.resume(&mut &state[..], &mut executor).unwrap();
+    let summary = campaign.run(&mut executor, &mut || false);
+    assert_eq!((summary.counts.executions, summary.found.len(), summary.unreported), (1, 3, 0));
+    assert_eq!(told.get(), 3);
+}
+
 #[test]
 fn random_walks_differ_and_claim_nothing() {
     let mut recorder = Recorder::new(ModelExecutor::new(lost_update()));

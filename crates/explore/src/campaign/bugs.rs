@@ -61,12 +61,7 @@ impl Campaign<'_> {
         while self.reported < self.found.len() {
             // A part only notes its bugs: the campaign that it belongs to examines them.
             if self.reported > 0 && !self.lending.is_part() && should_stop() {
-                // Forgotten, so that a resumed campaign finds them again.
-                let unreported = self.found.split_off(self.reported);
-                for found in &unreported {
-                    self.known.remove(&found.bug);
-                }
-                self.unreported += unreported.len() as u64;
+                self.postponed.extend(self.found.drain(self.reported..));
                 break;
             }
             self.watcher.bug(&self.found[self.reported], &mut *executor);
@@ -74,12 +69,10 @@ impl Campaign<'_> {
         }
     }
 
-    /// Forgets a bug that was reported and not examined for lack of time: a resumed campaign finds it again.
-    pub fn forget(&mut self, bug: &Bug) {
-        self.known.remove(bug);
-        self.found.retain(|found| found.bug != *bug);
+    /// Takes back a bug that was reported and not examined for lack of time: a resumed campaign reports it again.
+    pub fn postpone(&mut self, bug: &Bug) {
+        self.postponed.extend(self.found.extract_if(.., |found| found.bug == *bug));
         self.reported = self.found.len();
-        self.unreported += 1;
     }
 }
 

@@ -136,7 +136,7 @@ impl Campaign<'_> {
                 say(remaining, "execution", "to go in this stage, by estimate");
             }
         }
-        say(self.unreported, "finding", "seen and not looked into: there was no time left");
+        say(self.postponed.len() as u64, "finding", "seen and not looked into: there was no time left");
         say(counts.diverged, "execution", "diverged from the plan");
         say(counts.given_up, "target", "given up after diverging again");
         say(counts.limited, "execution", "stopped by a limit");

@@ -7,7 +7,7 @@ use racehunter_log::CodeAddress;
 use std::io::{self, Read, Write};
 
 /// The version of the state, which changes with its format.
-const VERSION: u64 = 6;
+const VERSION: u64 = 7;
 
 impl Campaign<'_> {
     /// Writes everything that is needed to resume. Must be called between two calls of [`Campaign::advance`].
@@ -20,19 +20,8 @@ impl Campaign<'_> {
         out.number(VERSION);
         out.number(self.started);
         out.numbers(numbers(&self.counts).into_iter());
-        out.count(self.found.len());
-        for Found { bug, execution, switches, repeat, preemptions, .. } in &self.found {
-            out.bug(bug);
-            out.number(*execution);
-            out.switches(switches);
-            // Only as much of them as shows the bug.
-            out.switches(&repeat.switches);
-            out.number(repeat.tail_from);
-            out.number(repeat.max_events);
-            out.number(repeat.max_threads);
-            out.number(repeat.spurious);
-            out.number(*preemptions);
-        }
+        save_bugs(&self.found, &mut out);
+        save_bugs(&self.postponed, &mut out);
         out.numbers(self.sites.iter().copied());
         out.numbers(self.places.iter().copied());
         out.numbers([u64::from(self.threads), self.events].into_iter());
@@ -78,26 +67,9 @@ impl Campaign<'_> {
         }
         self.started = input.flag()?;
         self.counts = counts(&input.numbers::<u64>()?).ok_or(Unusable::Damaged)?;
-        for _ in 0..input.number()? {
-            let (bug, execution, switches) = (input.bug()?, input.number()?, input.switches()?);
-            let repeat = Plan {
-                switches: input.switches()?,
-                tail_from: input.small()?,
-                max_events: input.number()?,
-                max_threads: input.small()?,
-                spurious: input.flag()?,
-                ..Plan::default()
-            };
-            self.known.insert(bug.clone());
-            self.found.push(Found {
-                bug,
-                execution,
-                switches,
-                repeat,
-                preemptions: input.number()?,
-                unreplayable: None,
-            });
-        }
+        self.found = load_bugs(&mut input)?;
+        self.postponed = load_bugs(&mut input)?;
+        self.known.extend(self.found.iter().chain(&self.postponed).map(|found| found.bug.clone()));
         self.reported = self.found.len();
         self.sites = input.numbers()?.into_iter().collect();
         self.places = input.numbers()?.into_iter().collect();
@@ -138,8 +110,8 @@ impl Campaign<'_> {
         out.number(VERSION);
         out.number(true);
         out.numbers(numbers(&Counts::default()).into_iter());
-        // No bugs.
-        out.count(0);
+        // No bugs, neither reported nor postponed.
+        (0..2).for_each(|_| out.count(0));
         out.numbers(self.sites().into_iter());
         // No places, and neither threads nor events.
         out.count(0);
@@ -156,6 +128,39 @@ impl Campaign<'_> {
         out.finish()?;
         Ok(targets)
     }
+}
+
+fn save_bugs(bugs: &[Found], out: &mut Saver<'_>) {
+    out.count(bugs.len());
+    for Found { bug, execution, switches, repeat, preemptions, .. } in bugs {
+        out.bug(bug);
+        out.number(*execution);
+        out.switches(switches);
+        // Only as much of them as shows the bug.
+        out.switches(&repeat.switches);
+        out.number(repeat.tail_from);
+        out.number(repeat.max_events);
+        out.number(repeat.max_threads);
+        out.number(repeat.spurious);
+        out.number(*preemptions);
+    }
+}
+
+fn load_bugs(input: &mut Loader<'_>) -> Result<Vec<Found>, Unusable> {
+    let mut bugs = Vec::new();
+    for _ in 0..input.number()? {
+        let (bug, execution, switches) = (input.bug()?, input.number()?, input.switches()?);
+        let repeat = Plan {
+            switches: input.switches()?,
+            tail_from: input.small()?,
+            max_events: input.number()?,
+            max_threads: input.small()?,
+            spurious: input.flag()?,
+            ..Plan::default()
+        };
+        bugs.push(Found { bug, execution, switches, repeat, preemptions: input.number()?, unreplayable: None });
+    }
+    Ok(bugs)
 }
 
 fn numbers(counts: &Counts) -> [u64; 11] {
