@@ -32,11 +32,11 @@ static void *work(void *argument) {
             size += entry->d_type;
         closedir(directory);
     }
+    pthread_mutex_lock(&lock);
     int file = open("/dev/null", O_RDONLY);
     if (file >= 0 && pread(file, text, 1, 0) == 1)
         size++;
     close(file);
-    pthread_mutex_lock(&lock);
     total += size;
     strcpy(latest, text);
     pthread_mutex_unlock(&lock);
