@@ -1,5 +1,5 @@
-// A program whose executions mostly wait: at the end of each, it sleeps in real time, by the instruction itself. The C library's
-// functions would sleep in virtual time. So many workers fit on few processors, as if each had a machine of its own.
+// A program whose executions mostly wait. Each one ends with a sleep in real time, by a system call of its own: the sleeping
+// functions of the C library only advance virtual time. Because workers mostly wait, many of them can share a few processors.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>

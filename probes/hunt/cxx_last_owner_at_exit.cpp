@@ -1,4 +1,4 @@
-//~ about: a thread owns a promise and sets its value at its exit; whoever drops the shared state last destroys it, also the C++ library
+//~ about: a promise is set when its thread exits; the last owner destroys the shared state, even if that owner is the C++ library
 //~ revisions: moved dropped early
 //~ truth: clean
 //~[early] truth: race

@@ -150,7 +150,7 @@ unsafe fn library_updates(word: *const AtomicU32, order: u32, code: usize) {
 }
 
 impl Owners {
-    /// Becomes an owner, unless there is none left.
+    /// Adds an owner if the object still has one. Returns whether it did.
     unsafe fn join(&self, code: usize) -> bool {
         library_updates(&raw const self.uses, RELAXED, code);
         self.uses.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |uses| (uses != 0).then_some(uses + 1)).is_ok()

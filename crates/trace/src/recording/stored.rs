@@ -215,7 +215,7 @@ impl<R: Read> LogReader<R> {
         Self { from, state: State::default(), buffer: Vec::new(), pieces: 0 }
     }
 
-    /// Replaces `records` by the next piece of the log. At its end there is none.
+    /// Replaces `records` with the next piece of the log. At the end of the log, `records` is left empty.
     ///
     /// # Errors
     /// If the log cannot be read, or is damaged.
