@@ -125,7 +125,6 @@ fn whatever_dies_nothing_is_lost_or_counted_twice() {
 
 /// The server's files are damaged while it is down: it loses results that it had. What depends on them is done again.
 #[test]
-#[ignore = "the hunt does not end within 100 seconds after the damage, and it is not known why"]
 fn results_that_the_server_has_lost_are_made_again() {
     let mut server = Server::new();
     let mut victim = Victim::new(&server);

@@ -96,6 +96,19 @@ impl NatsBoard {
         Ok(())
     }
 
+    /// If the server has results that it does not deliver, its file of them is damaged, and it would not deliver new ones in that
+    /// file either. Deletes the log then. The parts that have no result are offered again in any case.
+    fn drop_unreadable_results(&self) -> Result<(), EngineError> {
+        let (jetstream, name) = (&self.engine.jetstream, results(&self.hunt));
+        self.engine.persist(|| async {
+            let Ok(log) = jetstream.get_stream(&name).await else { return Ok(()) };
+            if log.cached_info().state.last_sequence >= self.next {
+                jetstream.delete_stream(&name).await?;
+            }
+            Ok(())
+        })
+    }
+
     fn fill(&mut self, patience: Duration) -> Result<(), Trouble> {
         let Self { engine, hunt, consumer, next, .. } = self;
         let arrived = engine.wait_for(patience, async {
@@ -223,6 +236,7 @@ impl Board for NatsBoard {
     }
 
     fn restore(&mut self) -> Result<(), EngineError> {
+        self.drop_unreadable_results()?;
         self.consumer = None;
         self.next = 1;
         self.arrived.clear();
