@@ -182,6 +182,39 @@ fn reports_show_the_sizes_of_the_accesses() {
 }
 
 /// Values are printed by their types, through pointers and in arrays, also in optimised code.
+/// A mutex that checks its owner refuses to be unlocked by another thread, and stays locked.
+#[test]
+fn a_refused_unlock_is_no_unlock() {
+    let workshop = Workshop::new();
+    let source = workshop.write(
+        "refused.c",
+        "#include <pthread.h>
+pthread_mutex_t taken, other;
+void *worker(void *arg) {
+    pthread_mutex_lock(&taken);
+    pthread_mutex_unlock(&other);
+    return 0;
+}
+int main(void) {
+    pthread_mutexattr_t checked;
+    pthread_mutexattr_init(&checked);
+    pthread_mutexattr_settype(&checked, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&taken, &checked);
+    pthread_mutex_init(&other, &checked);
+    pthread_t thread;
+    pthread_create(&thread, 0, worker, 0);
+    pthread_join(thread, 0);
+    pthread_mutex_lock(&taken);
+    return 0;
+}
+",
+    );
+    let mut command = racehunter(["hunt", "--quiet", "--color", "never", "--out"]);
+    let ended = run(command.arg(workshop.out()).arg(source)).expect(1);
+    assert!(ended.stdout.contains("fail to unlock other"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("`taken` is still held"), "{}", ended.stdout);
+}
+
 #[test]
 fn values_are_printed_by_their_types() {
     let source = r#"#include <pthread.h>

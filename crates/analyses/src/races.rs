@@ -316,5 +316,5 @@ const fn takes(event: &Event) -> bool {
 }
 
 const fn gives(event: &Event) -> bool {
-    matches!(event, Event::Release { .. } | Event::Exit)
+    matches!(event, Event::Release { is_refused: false, .. } | Event::Exit)
 }

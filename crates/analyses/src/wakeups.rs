@@ -37,7 +37,7 @@ impl<'e> Wakeups<'e> {
     fn note(&mut self, entry: Entry<'_>) {
         match entry.event() {
             Event::Acquire { lock, mode: LockMode::Mutex, attempt } if attempt.succeeds() => self.holds(lock, true),
-            Event::Release { lock, is_rwlock: false } => self.holds(lock, false),
+            Event::Release { lock, is_rwlock: false, is_refused: false } => self.holds(lock, false),
             Event::Wait { condition, mutex, .. } => {
                 self.holds(mutex, false);
                 self.waits.insert(entry.thread(), Wait { condition, mutex, tried: false });

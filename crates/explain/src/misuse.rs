@@ -119,7 +119,7 @@ fn reason<'l>(report: &Report<'_>, before: &'l [Record]) -> Option<(Entry<'l>, E
             is_thread(*thread) && is_earlier(entry)
         }),
         Misuse::UnlockFree => {
-            last(&|entry, event| is_earlier(entry) && matches!(event, Event::Release { lock, .. } if lock.0 == object))
+            last(&|entry, event| is_earlier(entry) && event.released().is_some_and(|lock| lock.0 == object))
         }
         Misuse::NotInitialised => {
             last(&|_, event| matches!(event, Event::Initialised { object: initialised } if initialised.0 == object))

@@ -160,7 +160,10 @@ fn describe(places: &Places<'_>, entry: Entry<'_>, event: &Event) -> Option<Stri
             let failed = if attempt.succeeds() { "" } else { "fail to " };
             format!("{failed}{operation} {}", name())
         }
-        Event::Release { .. } => format!("unlock {}", name()),
+        Event::Release { is_refused, .. } => {
+            let failed = if is_refused { "fail to " } else { "" };
+            format!("{failed}unlock {}", name())
+        }
         Event::Wait { .. } => format!("wait on {}", name()),
         Event::WaitEnd { reason, .. } => match reason {
             WaitEndReason::Signalled => format!("woken from wait on {}", name()),

@@ -12,8 +12,8 @@ use crate::operands::{
 use racehunter_abi::control::{ALLOCATED_STACK, EXCUSED, VALUE_AFTER, VALUE_BEFORE};
 use racehunter_abi::detail::{
     CANCEL_TESTED, CREATE_TIMER, HANDLER_BEGINS, JOIN_TRIED, LIFETIME_DESTROYED, ONCE_BEGINS, ONCE_DONE,
-    SEMAPHORE_INSPECTED, SIGNAL_WAIT_BEGINS, SIGNAL_WAIT_TAKEN, SUCCEEDED, TIMER_EXPIRED, WAIT_CANCELLED,
-    WAIT_REPEATED, WAIT_SIGNALLED, WAIT_SPURIOUS,
+    SEMAPHORE_INSPECTED, SIGNAL_WAIT_BEGINS, SIGNAL_WAIT_TAKEN, SUCCEEDED, TIMER_EXPIRED, UNLOCK_REFUSED,
+    WAIT_CANCELLED, WAIT_REPEATED, WAIT_SIGNALLED, WAIT_SPURIOUS,
 };
 use racehunter_abi::{Address, Cause, CodeAddress, Escape, Kind, Misuse, Record, ThreadId, ThreadPath, Touched, Wait};
 
@@ -116,8 +116,11 @@ impl Entry<'_> {
             Kind::TryLock => acquire(LockMode::Mutex, tried),
             Kind::TryReadLock => acquire(LockMode::Read, tried),
             Kind::TryWriteLock => acquire(LockMode::Write, tried),
-            Kind::Unlock => Event::Release { lock: object, is_rwlock: false },
-            Kind::RwUnlock => Event::Release { lock: object, is_rwlock: true },
+            Kind::Unlock | Kind::RwUnlock => Event::Release {
+                lock: object,
+                is_rwlock: record.kind == Kind::RwUnlock,
+                is_refused: record.detail == UNLOCK_REFUSED,
+            },
             Kind::Wait => Event::Wait { condition: object, mutex: extra, is_repeated: record.detail == WAIT_REPEATED },
             Kind::WaitEnd => {
                 let reason = match record.detail {

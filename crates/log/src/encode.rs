@@ -8,7 +8,8 @@ use crate::operands::{
 use racehunter_abi::control::{ALLOCATED_STACK, EXCUSED, VALUE_AFTER, VALUE_BEFORE};
 use racehunter_abi::detail::{
     JOIN_REFUSED, JOIN_TRIED, ONCE_BEGINS, ONCE_DONE, ONCE_FOUND, SEMAPHORE_INSPECTED, SIGNAL_WAIT_BEGINS,
-    SIGNAL_WAIT_ENDED, SIGNAL_WAIT_TAKEN, SUCCEEDED, WAIT_CANCELLED, WAIT_SIGNALLED, WAIT_SPURIOUS, WAIT_TIMED_OUT,
+    SIGNAL_WAIT_ENDED, SIGNAL_WAIT_TAKEN, SUCCEEDED, UNLOCK_REFUSED, WAIT_CANCELLED, WAIT_SIGNALLED, WAIT_SPURIOUS,
+    WAIT_TIMED_OUT,
 };
 use racehunter_abi::{CodeAddress, EventNumber, Kind, Record, SiteId, ThreadId};
 
@@ -121,8 +122,9 @@ impl Fields {
             Event::Exit => Self::of(Kind::Exit),
             Event::Detach { target } => Self::about(Kind::Detach, target.0.into()),
             Event::Acquire { lock, mode, attempt } => Self::acquire(lock.0, mode, attempt),
-            Event::Release { lock, is_rwlock } => {
-                Self::about(if is_rwlock { Kind::RwUnlock } else { Kind::Unlock }, lock.0)
+            Event::Release { lock, is_rwlock, is_refused } => {
+                let kind = if is_rwlock { Kind::RwUnlock } else { Kind::Unlock };
+                Self { detail: if is_refused { UNLOCK_REFUSED } else { 0 }, ..Self::about(kind, lock.0) }
             }
             Event::Wait { condition, mutex, is_repeated } => {
                 Self { extra: mutex.0, ..Self::about(Kind::Wait, condition.0) }.detail(is_repeated)

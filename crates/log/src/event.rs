@@ -51,12 +51,14 @@ pub enum Event {
         /// Whether the operation could fail, and did.
         attempt: Attempt,
     },
-    /// A mutex or reader-writer lock is released.
+    /// A mutex or reader-writer lock is released, or the attempt is refused.
     Release {
         /// The lock.
         lock: Address,
         /// Whether it is a reader-writer lock.
         is_rwlock: bool,
+        /// Whether the thread may not release the lock, and so has not: a mutex that checks its owner.
+        is_refused: bool,
     },
     /// A wait on a condition variable begins, and its mutex is released.
     Wait {
@@ -374,7 +376,7 @@ impl Event {
     #[must_use]
     pub const fn released(&self) -> Option<Address> {
         match self {
-            Self::Release { lock, .. } | Self::Wait { mutex: lock, .. } => Some(*lock),
+            Self::Release { lock, is_refused: false, .. } | Self::Wait { mutex: lock, .. } => Some(*lock),
             _ => None,
         }
     }

@@ -105,7 +105,7 @@ fn operation() -> impl Strategy<Value = Event> {
         (prop::sample::select(modes), 0_u64..40, 1_u64..9).prop_map(|(mode, at, size)| access(mode, at, size)),
         (prop::sample::select(wide), 0_u64..40, 0_u64..30).prop_map(|(mode, at, size)| access(mode, at, size)),
         (0_u64..5).prop_map(|at| lock(8 * at)),
-        (0_u64..5).prop_map(|at| Event::Release { lock: Address(8 * at), is_rwlock: false }),
+        (0_u64..5).prop_map(|at| Event::Release { lock: Address(8 * at), is_rwlock: false, is_refused: false }),
         (0_u64..5, 0_u64..5).prop_map(|(condition, mutex)| Event::Wait {
             condition: Address(8 * condition),
             mutex: Address(8 * mutex),

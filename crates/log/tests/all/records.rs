@@ -74,7 +74,11 @@ fn synchronisation() -> impl Strategy<Value = Event> {
     let phase = prop::sample::select(vec![OncePhase::Found, OncePhase::Begins, OncePhase::Done]);
     prop_oneof![
         (address(), mode, attempt).prop_map(|(lock, mode, attempt)| Event::Acquire { lock, mode, attempt }),
-        (address(), any::<bool>()).prop_map(|(lock, is_rwlock)| Event::Release { lock, is_rwlock }),
+        (address(), any::<bool>(), any::<bool>()).prop_map(|(lock, is_rwlock, is_refused)| Event::Release {
+            lock,
+            is_rwlock,
+            is_refused
+        }),
         (address(), address(), any::<bool>()).prop_map(|(condition, mutex, is_repeated)| Event::Wait {
             condition,
             mutex,

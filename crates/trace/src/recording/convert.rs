@@ -268,6 +268,7 @@ impl<'n, S: Sink> Converter<'n, S> {
                 JoinOutcome::Refused => self.operation(entry, Op::Local, NO_OBJECT),
             },
             Logged::Acquire { lock, mode, attempt } => self.acquire(entry, lock, mode, attempt),
+            Logged::Release { is_refused: true, .. } => self.operation(entry, Op::Local, NO_OBJECT),
             Logged::Release { lock, .. } => {
                 let op = self.locks.release(lock.0, entry.thread().0).unwrap_or(Op::Local);
                 self.about(entry, op, lock)

@@ -157,7 +157,7 @@ impl State<'_> {
             }
             Op::Unlock(mutex) => {
                 self.unlock(number, mutex);
-                Event::Release { lock: Address(address(MUTEXES, mutex)), is_rwlock: false }
+                Event::Release { lock: Address(address(MUTEXES, mutex)), is_rwlock: false, is_refused: false }
             }
             Op::TryLock(mutex, register) | Op::TimedLock(mutex, _, register) => {
                 let free = self.owners[mutex].is_none();
