@@ -34,6 +34,7 @@ unsafe extern "C" fn init(at: usize, _attributes: usize, count: u32, code: usize
     if !Barrier::is_size(count) {
         return EINVAL;
     }
+    misuse::will_begin(at, code);
     let before = (*object(at)).state.barrier();
     objects::forget(at);
     (*object(at)).state = State::Barrier(before.again(count));

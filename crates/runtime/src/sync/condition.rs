@@ -116,6 +116,7 @@ unsafe fn forget(at: usize) {
 }
 
 pub(super) unsafe extern "C" fn init(at: usize, attributes: *const u32, code: usize) -> i32 {
+    misuse::will_begin(at, code);
     forget(at);
     misuse::begins(at, code);
     // The attributes contain the clock of timed waits, which `timed_wait` needs.

@@ -3,7 +3,7 @@
 use super::{EAGAIN, EFAULT, EINTR, EINVAL, ETIMEDOUT, fail, objects};
 use crate::schedule::{self, End, EndsBy, Waiting, point, refresh, spin, wait_until};
 use crate::thread::{Awaits, CURRENT, State, Thread, current, every_thread, next_ticket};
-use crate::{clock, escapes, kernel, log, outcome, sys, time};
+use crate::{afterlife, clock, escapes, kernel, log, memory, outcome, sys, time};
 use racehunter_abi::{Cause, Kind, Wait, detail};
 use racehunter_machine::Deadline;
 use racehunter_machine::sync::{FutexAddress, FutexOperation, FutexScope, FutexTimeout, futex_wake_count};
@@ -75,6 +75,9 @@ unsafe fn wait_once(at: usize, value: u32, awaits: Awaits, deadline: Option<Dead
     let chooses = schedule::chooses_wakeups();
     let (again, before) = (chooses && spin::waits_again(at, NO_MUTEX, code), schedule::switches());
     let n = point(code);
+    if memory::in_program(code) {
+        afterlife::object_used(at, Kind::FutexWait, code);
+    }
     if *(at as *const u32) != value {
         log::event(Kind::FutexWait, n, at, 0, detail::FUTEX_CHANGED);
         return Some(fail(EAGAIN));

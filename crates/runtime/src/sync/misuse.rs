@@ -79,13 +79,36 @@ unsafe fn is_on_own_stack(at: usize) -> bool {
     ((*t).fs.saturating_sub((*t).stack_size)..(*t).fs).contains(&at)
 }
 
-/// Notes that the running thread was refused a lock, and read that from its memory.
-pub(crate) unsafe fn looked_at(at: usize) {
-    touch(at, Kind::AtomicRead);
+/// Notes that the running thread has read the memory of an object in an event of this kind, and will not change it: it was
+/// refused a lock, or waited in vain. Returns true if the object does not exist.
+pub(crate) unsafe fn looked_at(at: usize, kind: Kind) -> bool {
+    let is_gone = used(at, kind);
+    if !is_gone && !ends_use(kind) {
+        touch(at, Kind::AtomicRead);
+    }
+    is_gone
 }
 
-/// Notes that the running thread has just initialised an object.
+/// Notes that the running thread is about to wait for an object. It may do so for ever, and has read its memory before.
+pub(crate) unsafe fn waits_for(at: usize, kind: Kind, code: usize) {
+    if !afterlife::object_used(at, kind, code) {
+        touch_at(at, Kind::AtomicRead, code);
+    }
+}
+
+/// Notes that the running thread is about to initialise an object. Its earlier initialisation, if there was one, must be ordered
+/// before.
+pub(crate) unsafe fn will_begin(at: usize, code: usize) {
+    let t = current();
+    let before = core::mem::replace(&mut (*t).code, code);
+    is_initialised(at);
+    (*t).code = before;
+}
+
+/// Notes that the running thread has just initialised an object. For the detector that is an atomic write: what uses the object
+/// without order is reported as misuse, and not as a race too.
 pub(crate) unsafe fn begins(at: usize, code: usize) {
+    touch_at(at, Kind::AtomicWrite, code);
     if clock::DETECTS.get() {
         (*objects::get(Wait::Mutex, at)).origin =
             Origin { thread: Owner::of(me()), clock: clock::own(), code: log::relative(code), index: now() };
@@ -115,7 +138,10 @@ unsafe fn is_initialised(at: usize) {
 /// frees or destroys it must be ordered after that. Of several related uses it is enough to note the last: a locked section
 /// ends with unlocking. Libraries order their uses in ways that are not seen.
 unsafe fn touch(at: usize, kind: Kind) {
-    let code = (*current()).code;
+    touch_at(at, kind, (*current()).code);
+}
+
+unsafe fn touch_at(at: usize, kind: Kind, code: usize) {
     if clock::DETECTS.get() && annotations::looks_at(current()) && memory::in_program(code) {
         shadow::check(at & !3, 4, Access { kind, code, site: core::ptr::null_mut() });
     }
@@ -128,11 +154,9 @@ pub(crate) unsafe fn is_destroyed(at: usize) -> bool {
 /// Checks an object that is used by `kind` of event: its memory must exist, and it must not have been destroyed. Returns true
 /// if that is not so; a destroyed object is then treated as newly initialised.
 pub(crate) unsafe fn used(at: usize, kind: Kind) -> bool {
-    if afterlife::object_used(at, kind, (*current()).code) {
+    if has_ended(at, kind) {
         return true;
     }
-    escapes::touches(at, (*current()).code);
-    is_initialised(at);
     if !is_destroyed(at) {
         if ends_use(kind) {
             touch(at, Kind::AtomicRead);
@@ -142,6 +166,26 @@ pub(crate) unsafe fn used(at: usize, kind: Kind) -> bool {
     report(Misuse::Destroyed, at, Owner::NONE);
     (at as *mut u64).write_unaligned(0);
     true
+}
+
+/// As [`used`], for objects that leave no mark when they are destroyed: spin locks and the flags of `pthread_once`.
+pub(crate) unsafe fn used_unmarked(at: usize, kind: Kind) -> bool {
+    let has_ended = has_ended(at, kind);
+    if !has_ended {
+        touch(at, Kind::AtomicRead);
+    }
+    has_ended
+}
+
+/// Checks that the memory of a used object exists, and that its initialisation is ordered before. Returns whether the memory has
+/// ended.
+unsafe fn has_ended(at: usize, kind: Kind) -> bool {
+    if afterlife::object_used(at, kind, (*current()).code) {
+        return true;
+    }
+    escapes::touches(at, (*current()).code);
+    is_initialised(at);
+    false
 }
 
 /// Returns whether such an event may be the thread's last use of the object.

@@ -84,6 +84,7 @@ pub(crate) unsafe fn available(at: usize, t: *const Thread) -> bool {
 }
 
 pub(super) unsafe extern "C" fn init(at: usize, attributes: *const u8, code: usize) -> i32 {
+    misuse::will_begin(at, code);
     misuse::begins_again(Wait::Mutex, at);
     misuse::begins(at, code);
     let init: extern "C" fn(usize, *const u8) -> i32 = core::mem::transmute(real::mutex_init());
@@ -166,7 +167,12 @@ unsafe fn notice_new(at: usize) {
 
 /// Takes the mutex and logs the result.
 unsafe fn take_and_log(at: usize, form: LockForm, logged: Kind, n: EventNumber) -> i32 {
-    if form == LockForm::Mutex && misuse::used(at, logged) {
+    let is_gone = match form {
+        LockForm::Mutex => misuse::used(at, logged),
+        LockForm::Spin => misuse::used_unmarked(at, logged),
+        LockForm::File | LockForm::None => false,
+    };
+    if is_gone {
         log::event(logged, n, at, 0, 0);
         change(object(at)).excuse(Owner::of(me()));
         return EINVAL;
@@ -231,9 +237,13 @@ unsafe fn acquire(at: usize, kind: MutexKind, deadline: Option<Deadline>, logged
         return EDEADLK;
     }
     change(o).set_kind(kind);
+    if !available(at, current()) {
+        misuse::waits_for(at, logged, code);
+    }
     loop {
         let n = acquire_point(code, Wait::Mutex, at, deadline);
         if (*current()).timed_out {
+            misuse::looked_at(at, logged);
             log::event(logged, n, at, 0, 0);
             return ETIMEDOUT;
         }
@@ -260,7 +270,10 @@ unsafe fn attempt(at: usize, kind: MutexKind, form: LockForm, code: usize) -> i3
         return take_and_log(at, form, Kind::TryLock, n);
     }
     log::event(Kind::TryLock, n, at, 0, 0);
-    misuse::looked_at(at);
+    match form {
+        LockForm::Spin => misuse::used_unmarked(at, Kind::TryLock),
+        _ => misuse::looked_at(at, Kind::TryLock),
+    };
     // The C library's fast path for plain mutexes does not check the owner.
     let has_owner = MutexKind::has_owner(*((at + KIND) as *const u32));
     let is_own = form == LockForm::Mutex && has_owner && (*object(at)).state.mutex().refuses_again(me(), kind);
@@ -374,6 +387,9 @@ pub(super) unsafe fn abandon(at: usize, code: usize) {
 
 unsafe extern "C" fn make_consistent(at: usize, code: usize) -> i32 {
     point(code);
+    if misuse::looked_at(at, Kind::TryLock) {
+        return EINVAL;
+    }
     if change(object(at)).make_consistent(me(), kind_of(at)) { 0 } else { EINVAL }
 }
 
@@ -383,8 +399,10 @@ const HELD_MUTEX: u32 = 1;
 const FREE_SPIN_LOCK: u32 = 1;
 const HELD_SPIN_LOCK: u32 = !FREE_SPIN_LOCK;
 
-unsafe extern "C" fn spin_init(at: usize, _shared: i32, _code: usize) -> i32 {
+unsafe extern "C" fn spin_init(at: usize, _shared: i32, code: usize) -> i32 {
+    misuse::will_begin(at, code);
     misuse::begins_again(Wait::Mutex, at);
+    misuse::begins(at, code);
     *word(at) = FREE_SPIN_LOCK;
     0
 }
@@ -419,6 +437,9 @@ unsafe extern "C" fn spin_lock(at: usize, code: usize) -> i32 {
     }
     notice_new(at);
     change(object(at)).set_kind(MutexKind::NORMAL);
+    if !available(at, current()) {
+        misuse::waits_for(at, Kind::Lock, code);
+    }
     let n = acquire_point(code, Wait::Mutex, at, None);
     take_and_log(at, LockForm::Spin, Kind::Lock, n)
 }
@@ -430,6 +451,10 @@ unsafe extern "C" fn spin_try_lock(at: usize, code: usize) -> i32 {
 
 unsafe extern "C" fn spin_unlock(at: usize, code: usize) -> i32 {
     let n = point(code);
+    if misuse::used_unmarked(at, Kind::Unlock) {
+        log::event(Kind::Unlock, n, at, 0, detail::UNLOCK_REFUSED);
+        return EINVAL;
+    }
     if !mine(object(at)) {
         return unlock_anyway(at, n);
     }

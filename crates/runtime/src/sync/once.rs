@@ -2,7 +2,7 @@
 //!
 //! `pthread_once` itself is in `once.c`: C++ exceptions may pass through it.
 
-use super::{interpose, objects};
+use super::{interpose, misuse, objects};
 use crate::schedule::{acquire_point, now, point, refresh, uncount};
 use crate::thread::{CURRENT, me};
 use crate::{clock, log};
@@ -23,6 +23,9 @@ pub(crate) unsafe fn available(at: usize) -> bool {
 /// Returns whether the caller must run the initialisation. `quiet`: finding it done is not an event.
 unsafe fn begin(at: usize, code: usize, quiet: bool, done: impl Fn() -> bool) -> bool {
     let n = acquire_point(code, Wait::Once, at, None);
+    if !quiet {
+        misuse::used_unmarked(at, Kind::Once);
+    }
     let o = objects::get(Wait::Once, at);
     // An attempt that failed by an exception has ended too: its effects come before the next one.
     clock::acquire(&(*o).clock);
@@ -65,6 +68,7 @@ unsafe extern "C" fn rh_once_begin(at: *mut i32, code: usize) -> i32 {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rh_once_end(at: *mut i32, code: usize, done: i32) {
     end(at as usize, code, || {
+        misuse::used_unmarked(at as usize, Kind::Once);
         if done != 0 {
             *at = ONCE_DONE;
         }

@@ -41,6 +41,7 @@ pub(crate) unsafe fn available(at: usize, mode: Mode) -> bool {
 }
 
 unsafe extern "C" fn init(at: usize, attributes: *const u32, code: usize) -> i32 {
+    misuse::will_begin(at, code);
     misuse::begins_again(Wait::ReadLock, at);
     misuse::begins(at, code);
     // The contents that a static initialiser would leave; only code that copies or prints them reads them.
@@ -127,12 +128,16 @@ unsafe fn acquire(at: usize, mode: Mode, deadline: Option<Deadline>, kind: Kind,
         }
         log::event(Kind::TryWriteLock, n, at, 0, 0);
     }
+    if !available(at, mode) {
+        misuse::waits_for(at, kind, code);
+    }
     let queued = (*object(at)).state.as_rwlock().queue(mode);
     let n = acquire_point(code, wait, at, deadline);
     if queued {
         (*object(at)).state.as_rwlock().unqueue();
     }
     if (*current()).timed_out {
+        misuse::looked_at(at, kind);
         log::event(kind, n, at, 0, 0);
         refresh(Wait::ReadLock, at);
         return ETIMEDOUT;
@@ -158,7 +163,7 @@ unsafe fn attempt(at: usize, mode: Mode, kind: Kind, code: usize) -> i32 {
         return 0;
     }
     log::event(kind, n, at, 0, 0);
-    misuse::looked_at(at);
+    misuse::looked_at(at, kind);
     EBUSY
 }
 

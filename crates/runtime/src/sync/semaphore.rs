@@ -60,6 +60,7 @@ unsafe extern "C" fn init(at: usize, shared: i32, value: u32, code: usize) -> i3
     if value > LARGEST {
         return fail(EINVAL);
     }
+    misuse::will_begin(at, code);
     objects::forget(at);
     misuse::begins(at, code);
     set(at, shared != 0, value);
@@ -97,10 +98,16 @@ unsafe extern "C" fn wait(at: usize, code: usize) -> i32 {
 }
 
 unsafe fn wait_until(at: usize, deadline: Option<Deadline>, by_signal: EndsBy, logged: Kind, code: usize) -> i32 {
+    if !available(at) {
+        misuse::waits_for(at, logged, code);
+    }
     loop {
         let waiting = Waiting { wait: Wait::Semaphore, object: at, deadline, ends_by: by_signal.or(EndsBy::CANCEL) };
         let (n, end) = acquire(code, waiting);
         let taken = end == End::Done && take(at, logged);
+        if end != End::Done {
+            misuse::looked_at(at, logged);
+        }
         log::event(logged, n, at, 0, u8::from(taken));
         match end {
             End::Done if taken => return 0,
@@ -129,7 +136,11 @@ unsafe extern "C" fn clock_wait(at: usize, clock: i32, until: *const [i64; 2], c
 
 unsafe extern "C" fn try_wait(at: usize, code: usize) -> i32 {
     let n = point(code);
-    let free = available(at) && take(at, Kind::SemTryWait);
+    let may_take = available(at);
+    let free = may_take && take(at, Kind::SemTryWait);
+    if !may_take {
+        misuse::looked_at(at, Kind::SemTryWait);
+    }
     log::event(Kind::SemTryWait, n, at, 0, u8::from(free));
     if free { 0 } else { fail(EAGAIN) }
 }
@@ -153,6 +164,7 @@ unsafe extern "C" fn post(at: usize, code: usize) -> i32 {
 /// Like a failing attempt: its result depends on which threads came before.
 unsafe extern "C" fn get_value(at: usize, into: *mut i32, code: usize) -> i32 {
     let n = point(code);
+    misuse::looked_at(at, Kind::SemTryWait);
     log::event(Kind::SemTryWait, n, at, 0, detail::SEMAPHORE_INSPECTED);
     *into = value(at) as i32;
     0
