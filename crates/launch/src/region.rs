@@ -6,8 +6,9 @@ use crate::stream::Stream;
 use crate::wire;
 use racehunter_abi::control::{
     BACKEND_FIBERS, BACKEND_THREADS, Checksum, FLAG_DEBUG, Header, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET,
-    LOG_RECORDS, Library, MAGIC, PLAN_BYTES, REGION_SIZE, SELECTED, SELECTED_OFFSET, SITES, SITES_OFFSET, SLOTS,
-    SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, SWITCHES, SWITCHES_OFFSET, Slot, Trouble,
+    LOG_RECORDS, Library, MAGIC, OUTCOME_ASSERTION, OUTCOME_NOT_FREE, OUTCOME_UNMODELLED, PLAN_BYTES, REGION_SIZE,
+    SELECTED, SELECTED_OFFSET, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, SWITCHES,
+    SWITCHES_OFFSET, Slot, Trouble,
 };
 use racehunter_abi::{FORMAT_VERSION, RawRecord, Record, Switch};
 use racehunter_explore::{Observe, Plan};
@@ -137,10 +138,24 @@ impl Region {
         unsafe { self.at(SLOTS_OFFSET).cast::<Slot>().add(index) }
     }
 
-    /// Returns a copy of a slot. All of its fields are numbers, so any content is valid.
+    /// Returns a copy of a slot, without the text that most executions leave empty. All of its fields are numbers, so any content
+    /// is valid.
     pub(crate) fn read_slot(&self, index: usize) -> Slot {
-        // SAFETY: `slot` is in bounds and aligned.
-        unsafe { ptr::read_volatile(self.slot(index)) }
+        let mut slot = Slot::empty();
+        let shared = self.slot(index);
+        macro_rules! read {
+            ($($field:ident)*) => {
+                // SAFETY: `shared` is in bounds and aligned.
+                $(slot.$field = unsafe { ptr::read_volatile(&raw const (*shared).$field) };)*
+            };
+        }
+        // The slot is in memory that the program can write to, and each field is read once.
+        read!(flags nonce state outcome status signal fault events switch_total log log_count threads current notes line);
+        read!(diverged_at races elapsed cpu_us max_rss_kib output checksum seal end_seal);
+        if matches!(slot.outcome, OUTCOME_ASSERTION | OUTCOME_UNMODELLED | OUTCOME_NOT_FREE) {
+            read!(message file);
+        }
+        slot
     }
 
     /// Remembers what the server wrote about itself, which must not change from now on.

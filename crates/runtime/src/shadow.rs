@@ -14,15 +14,24 @@ mod bytes;
 
 use crate::clock::{DETECTS, RH_DETECT, RH_EPOCH, RH_FAMILY};
 use crate::thread::{CURRENT, current};
-use crate::{Global, afterlife, hooks, modules, reports, sites, sys};
+use crate::{Global, afterlife, atomics, hooks, modules, reports, sites, sys};
 use racehunter_abi::{Kind, ThreadId};
 use racehunter_machine::ClockValue;
 
 /// Shadow of 4 bytes.
 #[repr(C)]
+#[derive(Clone, Copy)]
 struct Cell {
     write: Slot,
     read: Slot,
+}
+
+impl Cell {
+    /// Returns whether it records nothing.
+    #[inline(always)]
+    const fn is_empty(&self) -> bool {
+        self.write == 0 && self.read == 0
+    }
 }
 
 /// One access, see the module's documentation. 0 means none.
@@ -407,6 +416,7 @@ unsafe fn new_entry(slot: Slot, is_write: bool, next: *mut Entry) -> *mut Entry 
 /// Checks the end of memory's lifetime as a write to it, and marks it: from here on every access to it is too late. `how` it
 /// ended is for [`afterlife`]; without an access it is not checked.
 pub(crate) unsafe fn end(address: usize, size: usize, access: Option<&Access>, how: u64) {
+    atomics::forget_last_load();
     let site = access.map_or(0, |access| site_index(access) as u64);
     let family = RH_FAMILY.get();
     let is_past = |slot: Slot| clock_of(slot) <= *family.add(thread_of(slot).index());
@@ -422,10 +432,10 @@ pub(crate) unsafe fn end(address: usize, size: usize, access: Option<&Access>, h
     }
 }
 
-/// Marks the memory that a thread has used from `to` downwards, at most to `from`. It has used some of it down to `down_to` at
-/// least; below that, `gap` untouched bytes are taken to be the end. Returns the lowest marked address. The thread's own last
-/// access stays. Memory above `certain` has ended in any case: the address of a variable can be passed on before any access to
-/// it is known.
+/// Marks the memory that a thread has used from the end of the range downwards, at most to its start. It has used some of it down
+/// to `down_to` at least; below that, `gap` untouched bytes are taken to be the end. Returns the lowest marked address. The thread's
+/// own last access stays. Memory above `certain` has ended in any case: the address of a variable can be passed on before any access
+/// to it is known.
 pub(crate) unsafe fn end_used(
     range: core::ops::Range<usize>,
     down_to: usize,
@@ -433,15 +443,44 @@ pub(crate) unsafe fn end_used(
     certain: usize,
     (thread, how): (ThreadId, u64),
 ) -> usize {
+    let mark = Cell { write: 0, read: ENDED | how };
+    let end_cell = |cell: *mut Cell| {
+        let own = |slot: Slot| slot < LIST && slot != 0 && thread_of(slot) == thread;
+        let last = [(*cell).write, (*cell).read].into_iter().find(|&slot| own(slot)).unwrap_or(0);
+        empty(cell);
+        *cell = Cell { write: last, ..mark };
+    };
     let (mut at, mut lowest, mut end) = (range.end, range.end, down_to - gap);
+    // What is certain is marked on the way, whether it was used or not. Most of it was not.
+    let in_any_case = if certain < range.end { certain.max(range.start) & !3 } else { range.end };
+    while at >= in_any_case + 4 {
+        if at & (PAGE_OF_CELLS - 1) == 0 || at == range.end {
+            make_writable(cell_of(at - 4));
+        }
+        if at - in_any_case >= 4 * TOGETHER && at & (4 * TOGETHER - 1) == 0 {
+            let first = cell_of(at - 4 * TOGETHER);
+            if are_empty(first) {
+                (0..TOGETHER).for_each(|number| *first.add(number) = mark);
+                at -= 4 * TOGETHER;
+                continue;
+            }
+        }
+        let is_searched = at > end;
+        at -= 4;
+        let cell = cell_of(at);
+        if (*cell).is_empty() {
+            *cell = mark;
+        } else if is_searched {
+            end_cell(cell);
+            lowest = at;
+            end = end.min(at - gap);
+        }
+    }
     while at > range.start.max(end) {
         at -= 4;
         let cell = cell_of(at);
-        if (*cell).write != 0 || (*cell).read != 0 {
-            let own = |slot: Slot| slot < LIST && slot != 0 && thread_of(slot) == thread;
-            let last = [(*cell).write, (*cell).read].into_iter().find(|&slot| own(slot)).unwrap_or(0);
-            empty(cell);
-            *cell = Cell { write: last, read: ENDED | how };
+        if !(*cell).is_empty() {
+            end_cell(cell);
             lowest = at;
             end = end.min(at - gap);
         }
@@ -450,14 +489,30 @@ pub(crate) unsafe fn end_used(
         // Memory in between without a recorded access has ended too: a variable whose address the thread has only passed on.
         let used = if lowest < range.end { lowest - gap } else { lowest };
         lowest = range.start.max(used.min(certain));
-        for at in (lowest..range.end).step_by(4) {
+        for at in (lowest..in_any_case).step_by(4) {
             let cell = cell_of(at);
-            if (*cell).write == 0 && (*cell).read == 0 {
-                (*cell).read = ENDED | how;
+            if (*cell).is_empty() {
+                *cell = mark;
             }
         }
     }
     lowest
+}
+
+/// Number of cells that are compared at once, and bytes of the program's memory whose cells fill a page.
+const TOGETHER: usize = 4;
+const PAGE_OF_CELLS: usize = 4096 / size_of::<Cell>() * 4;
+
+/// Returns whether a few cells, from this one on, record nothing.
+#[inline(always)]
+unsafe fn are_empty(first: *const Cell) -> bool {
+    (0..TOGETHER).fold(0, |all, number| all | (*first.add(number)).write | (*first.add(number)).read) == 0
+}
+
+/// Has the kernel provide the page of a cell for writing at once. If it were read first, there would be a second page fault.
+#[inline(always)]
+unsafe fn make_writable(cell: *mut Cell) {
+    core::arch::asm!("lock or qword ptr [{}], 0", in(reg) cell, options(nostack));
 }
 
 /// Returns whether another thread has used some of this memory without being ordered before what the running thread does now.
@@ -547,6 +602,7 @@ pub(crate) unsafe fn each_used(address: usize, len: usize, mut part: impl FnMut(
 
 /// Clears the cells of memory that is whole pages, and frees their pages.
 pub(crate) unsafe fn clear_pages(address: usize, len: usize) {
+    atomics::forget_last_load();
     if DETECTS.get() && len != 0 {
         sys::discard(cell_of(address) as usize, len / 4 * size_of::<Cell>());
     }
@@ -554,6 +610,7 @@ pub(crate) unsafe fn clear_pages(address: usize, len: usize) {
 
 /// Clears the cells of this memory.
 pub(crate) unsafe fn forget(address: usize, len: usize) {
+    atomics::forget_last_load();
     let start = cell_of(address) as usize;
     let end = start + ((address & 3) + len).div_ceil(4) * size_of::<Cell>();
     const LARGE: usize = 64 << 10;
