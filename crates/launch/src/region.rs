@@ -398,3 +398,57 @@ impl Drop for Region {
         unsafe { libc::munmap(self.base.cast(), REGION_SIZE) };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use racehunter_abi::control::{MESSAGE, OUTCOME_EXITED};
+
+    /// A result in which no two fields are alike.
+    fn result(outcome: u32) -> Slot {
+        Slot {
+            flags: 1,
+            nonce: 2,
+            state: 3,
+            outcome,
+            status: 4,
+            signal: 5,
+            fault: 6,
+            events: 7,
+            switch_total: 8,
+            log: 9,
+            log_count: 10,
+            threads: 11,
+            current: 12,
+            notes: 13,
+            line: 14,
+            diverged_at: 15,
+            races: 16,
+            elapsed: 17,
+            cpu_us: 18,
+            max_rss_kib: 19,
+            output: 20,
+            message: [21; MESSAGE],
+            file: [22; MESSAGE],
+            checksum: 23,
+            seal: 24,
+            end_seal: 25,
+            ..Slot::empty()
+        }
+    }
+
+    #[test]
+    fn a_result_is_read_whole_and_its_text_where_there_is_one() {
+        let region = Region::new().expect("memory");
+        for (outcome, has_text) in [(OUTCOME_EXITED, false), (OUTCOME_ASSERTION, true), (OUTCOME_UNMODELLED, true)] {
+            let written = result(outcome);
+            // SAFETY: the slot is in bounds, and nothing else uses the region.
+            unsafe { ptr::write(region.slot(7), written) };
+            let read = region.read_slot(7);
+            let without_text = |slot: Slot| format!("{:?}", Slot { message: [0; MESSAGE], file: [0; MESSAGE], ..slot });
+            assert_eq!(without_text(read), without_text(written));
+            assert_eq!((read.message, read.file) == (written.message, written.file), has_text);
+            assert_eq!(read.seal_of(), written.seal_of());
+        }
+    }
+}
