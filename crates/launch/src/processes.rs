@@ -12,7 +12,7 @@ use racehunter_abi::control::{
 use racehunter_explore::{Execution, Executor, ExecutorError, Flow, Observe, Outcome, Plan};
 use racehunter_log::Record;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Runs plans on real processes, in several fork servers at once.
 ///
@@ -34,6 +34,8 @@ pub struct Processes {
     /// No execution has changed files so far, in which case processes can be copied while they run.
     pub(crate) snapshots: bool,
     pub(crate) deaths: u32,
+    /// When orphans were last looked for.
+    pub(crate) last_look: Option<Instant>,
     /// The processor time of each execution of the last run.
     pub(crate) cpu: Vec<Duration>,
     /// Number of records of the longest log of the last rounds.
@@ -104,6 +106,7 @@ impl Processes {
             loops: false,
             snapshots: true,
             deaths: 0,
+            last_look: None,
             cpu: Vec::new(),
             longest_log: 0,
             spare: Vec::new(),

@@ -6,8 +6,9 @@ use crate::stream::Stream;
 use crate::wire;
 use racehunter_abi::control::{
     BACKEND_FIBERS, BACKEND_THREADS, Checksum, FLAG_DEBUG, Header, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET,
-    LOG_RECORDS, Library, MAGIC, PLAN_BYTES, REGION_SIZE, SELECTED, SELECTED_OFFSET, SITES, SITES_OFFSET, SLOTS,
-    SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, SWITCHES, SWITCHES_OFFSET, Slot, Trouble,
+    LOG_RECORDS, Library, MAGIC, OUTCOME_ASSERTION, OUTCOME_NOT_FREE, OUTCOME_UNMODELLED, PLAN_BYTES, REGION_SIZE,
+    SELECTED, SELECTED_OFFSET, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, SWITCHES,
+    SWITCHES_OFFSET, Slot, Trouble,
 };
 use racehunter_abi::{FORMAT_VERSION, RawRecord, Record, Switch};
 use racehunter_explore::{Observe, Plan};
@@ -137,10 +138,24 @@ impl Region {
         unsafe { self.at(SLOTS_OFFSET).cast::<Slot>().add(index) }
     }
 
-    /// Returns a copy of a slot. All of its fields are numbers, so any content is valid.
+    /// Returns a copy of a slot, without the text that most executions leave empty. All of its fields are numbers, so any content
+    /// is valid.
     pub(crate) fn read_slot(&self, index: usize) -> Slot {
-        // SAFETY: `slot` is in bounds and aligned.
-        unsafe { ptr::read_volatile(self.slot(index)) }
+        let mut slot = Slot::empty();
+        let shared = self.slot(index);
+        macro_rules! read {
+            ($($field:ident)*) => {
+                // SAFETY: `shared` is in bounds and aligned.
+                $(slot.$field = unsafe { ptr::read_volatile(&raw const (*shared).$field) };)*
+            };
+        }
+        // The slot is in memory that the program can write to, and each field is read once.
+        read!(flags nonce state outcome status signal fault events switch_total log log_count threads current notes line);
+        read!(diverged_at races elapsed cpu_us max_rss_kib output checksum seal end_seal);
+        if matches!(slot.outcome, OUTCOME_ASSERTION | OUTCOME_UNMODELLED | OUTCOME_NOT_FREE) {
+            read!(message file);
+        }
+        slot
     }
 
     /// Remembers what the server wrote about itself, which must not change from now on.
@@ -381,5 +396,59 @@ impl Drop for Region {
     fn drop(&mut self) {
         // SAFETY: the mapping was created in `new` and is not used afterwards.
         unsafe { libc::munmap(self.base.cast(), REGION_SIZE) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use racehunter_abi::control::{MESSAGE, OUTCOME_EXITED};
+
+    /// A result in which no two fields are alike.
+    fn result(outcome: u32) -> Slot {
+        Slot {
+            flags: 1,
+            nonce: 2,
+            state: 3,
+            outcome,
+            status: 4,
+            signal: 5,
+            fault: 6,
+            events: 7,
+            switch_total: 8,
+            log: 9,
+            log_count: 10,
+            threads: 11,
+            current: 12,
+            notes: 13,
+            line: 14,
+            diverged_at: 15,
+            races: 16,
+            elapsed: 17,
+            cpu_us: 18,
+            max_rss_kib: 19,
+            output: 20,
+            message: [21; MESSAGE],
+            file: [22; MESSAGE],
+            checksum: 23,
+            seal: 24,
+            end_seal: 25,
+            ..Slot::empty()
+        }
+    }
+
+    #[test]
+    fn a_result_is_read_whole_and_its_text_where_there_is_one() {
+        let region = Region::new().expect("memory");
+        for (outcome, has_text) in [(OUTCOME_EXITED, false), (OUTCOME_ASSERTION, true), (OUTCOME_UNMODELLED, true)] {
+            let written = result(outcome);
+            // SAFETY: the slot is in bounds, and nothing else uses the region.
+            unsafe { ptr::write(region.slot(7), written) };
+            let read = region.read_slot(7);
+            let without_text = |slot: Slot| format!("{:?}", Slot { message: [0; MESSAGE], file: [0; MESSAGE], ..slot });
+            assert_eq!(without_text(read), without_text(written));
+            assert_eq!((read.message, read.file) == (written.message, written.file), has_text);
+            assert_eq!(read.seal_of(), written.seal_of());
+        }
     }
 }

@@ -12,7 +12,7 @@ use crate::{orphans, results};
 use racehunter_abi::control::SLOTS;
 use racehunter_explore::{Execution, Flow, Outcome, Plan};
 use racehunter_log::Record;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Number of servers that may die in a row, without a completed execution in between, before the program is given up.
 const DEATHS: u32 = 20;
@@ -133,6 +133,16 @@ impl Processes {
         }
     }
 
+    /// Kills the processes that executions have left behind. The executions of a loop share a process, so what one of them starts
+    /// outlives it anyway: to look for them takes longer than many executions, and happens from time to time.
+    fn end_orphans(&mut self) {
+        const OFTEN: Duration = Duration::from_millis(10);
+        if !self.loops() || self.last_look.is_none_or(|last| last.elapsed() > OFTEN) {
+            orphans::end_all();
+            self.last_look = Some(Instant::now());
+        }
+    }
+
     /// Waits for what is running, and reads the results.
     fn finish_round(&mut self, round: Vec<Chunk>, fates: &mut [Fate]) -> Result<(), LaunchError> {
         if round.is_empty() {
@@ -172,7 +182,7 @@ impl Processes {
             }
         }
         trim(&mut self.spare);
-        orphans::end_all();
+        self.end_orphans();
         self.snapshots &= self.workers.iter().all(|worker| !worker.changes_files);
         self.take_new_sites();
         self.share_loops();

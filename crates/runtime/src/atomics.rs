@@ -3,11 +3,13 @@
 use crate::clock::{self, RH_DETECT};
 use crate::hooks::log_access;
 use crate::modules::is_quiet;
-use crate::schedule::{RH_BUDGET, access_point, attention, idle_point, now, spin};
+use crate::schedule::{HORIZON, RH_BUDGET, access_point, attention, idle_point, now, spin};
 use crate::shadow::{self, Access};
 use crate::sync::objects;
 use crate::thread::{CURRENT, current};
-use crate::{escapes, free, log, rust, server};
+use crate::{Global, escapes, free, log, rust, server};
+use core::arch::global_asm;
+use core::mem::offset_of;
 use racehunter_abi::{Escape, EventNumber, Kind, UNMODELLED_FUNCTION, UNMODELLED_SEQUENCE};
 use racehunter_machine::sync::Releasers;
 
@@ -66,9 +68,70 @@ pub(crate) unsafe extern "C" fn atomic_load(address: usize, site: *mut u8, info:
     if free::is_on() {
         return free::access(address, (info & 0xff) as usize, Kind::AtomicRead, site, code, frame);
     }
-    let turn = turn(address, (info & 0xff) as usize, site, Kind::AtomicRead, code);
-    atomic_access(turn, address, (info & 0xff) as usize, site, Kind::AtomicRead, info >> 8 & 0xff, code);
+    let size = (info & 0xff) as usize;
+    let (n, is_point) = turn(address, size, site, Kind::AtomicRead, code);
+    atomic_access((n, is_point), address, size, site, Kind::AtomicRead, info >> 8 & 0xff, code);
+    if !is_point && !site.is_null() && !server::observes() && !server::watches(address, size) {
+        RH_LOADED.set(Loaded { address, site, at: n, epoch: clock::RH_EPOCH.get() });
+    }
 }
+
+/// The last load, if it was only counted. If the next event is the same load, by the same thread, it changes nothing: the value
+/// orders nothing that it did not order before, and the detector knows it. Loops that wait for a lock consist of such loads.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Loaded {
+    address: usize,
+    site: *mut u8,
+    /// The number of its last event.
+    at: EventNumber,
+    /// The epoch of the thread.
+    epoch: u64,
+}
+
+#[unsafe(link_section = ".data.racehunter")]
+static RH_LOADED: Global<Loaded> =
+    Global::new(Loaded { address: 0, site: core::ptr::null_mut(), at: EventNumber::START, epoch: 0 });
+
+/// The history of some memory has changed without an event.
+#[inline(always)]
+pub(crate) fn forget_last_load() {
+    RH_LOADED.set(Loaded { site: core::ptr::null_mut(), ..RH_LOADED.get() });
+}
+
+// rdi = address, rsi = site. An event that needs attention is always announced.
+global_asm!(
+    ".globl __rh_atomic_load",
+    ".type __rh_atomic_load,@function",
+    ".p2align 4",
+    "__rh_atomic_load:",
+    "cmp rdi, [rip + {loaded} + {address}]",
+    "jne 1f",
+    "cmp rsi, [rip + {loaded} + {site}]",
+    "jne 1f",
+    "mov r11, [rip + {horizon}]",
+    "sub r11, [rip + {budget}]",
+    "cmp r11, [rip + {loaded} + {at}]",
+    "jne 1f",
+    "mov r11, [rip + {epoch}]",
+    "cmp r11, [rip + {loaded} + {of}]",
+    "jne 1f",
+    "cmp qword ptr [rip + {budget}], 1",
+    "jbe 1f",
+    "dec qword ptr [rip + {budget}]",
+    "inc qword ptr [rip + {loaded} + {at}]",
+    "ret",
+    "1: jmp rh_atomic_load_anew",
+    ".size __rh_atomic_load, . - __rh_atomic_load",
+    loaded = sym RH_LOADED,
+    horizon = sym HORIZON,
+    budget = sym RH_BUDGET,
+    epoch = sym clock::RH_EPOCH,
+    address = const offset_of!(Loaded, address),
+    site = const offset_of!(Loaded, site),
+    at = const offset_of!(Loaded, at),
+    of = const offset_of!(Loaded, epoch),
+);
 
 /// Acquires what the store that a load reads has released.
 unsafe fn take_in(address: usize, order: u32) {

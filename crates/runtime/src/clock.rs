@@ -155,7 +155,7 @@ pub(crate) unsafe fn acquire_at_fence(clock: &SyncClock) {
     if DETECTS.get() && clock.len > 0 {
         let t = current();
         if (*t).acquire_fence.is_null() {
-            (*t).acquire_fence = crate::thread::new_clock();
+            (*t).acquire_fence = crate::thread::new_clock(t);
         }
         join(entries((*t).acquire_fence), clock.entries());
     }
@@ -215,7 +215,7 @@ pub(crate) unsafe fn fence(acquires: bool, releases: bool) {
     }
     if releases {
         if (*t).release_fence.is_null() {
-            (*t).release_fence = crate::thread::new_clock();
+            (*t).release_fence = crate::thread::new_clock(t);
         }
         core::ptr::copy_nonoverlapping((*t).clock, (*t).release_fence, COUNT.get() as usize);
         tick();

@@ -230,7 +230,7 @@ pub(crate) unsafe fn harvest(t: *mut Thread, attributes: *const u8) -> i32 {
 pub(crate) unsafe fn inherit(t: *mut Thread) {
     if !kernel::in_use() {
         // Where `rh_park` has saved them.
-        ((*t).rsp as *mut [u32; 2]).write(float::modes());
+        float::save_modes((*t).rsp as *mut [u32; 2]);
         (*t).exceptions = float::exceptions();
     }
 }

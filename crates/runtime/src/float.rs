@@ -37,12 +37,11 @@ fn replace_exceptions(raised: u16) {
     }
 }
 
-/// Returns MXCSR and the x87 control word: rounding, precision, and masks.
-pub(crate) fn modes() -> [u32; 2] {
-    let mut modes = [0_u32; 2];
-    // SAFETY: both instructions store a register, of four and of two bytes.
-    unsafe {
-        asm!("stmxcsr [{0}]", "fnstcw [{0} + 4]", in(reg) modes.as_mut_ptr(), options(nostack, preserves_flags));
-    }
-    modes
+/// Stores MXCSR and the x87 control word: rounding, precision, and masks.
+pub(crate) unsafe fn save_modes(to: *mut [u32; 2]) {
+    // The control word has two bytes.
+    *to = [0; 2];
+    // Both instructions store a register, of four and of two bytes. To read them back as one word would take longer than to create
+    // the thread otherwise does.
+    asm!("stmxcsr [{0}]", "fnstcw [{0} + 4]", in(reg) to, options(nostack, preserves_flags));
 }

@@ -70,7 +70,7 @@ save_and_call!("rh_access_slow", "rcx", "mov edx, r11d\nmov r8, rbp", access_at_
 save_and_call!("rh_access_counted", "rcx", "mov edx, r11d", access_counted);
 save_and_call!("__rh_read_range", "rcx", "mov r8, rbp", read_range);
 save_and_call!("__rh_write_range", "rcx", "mov r8, rbp", write_range);
-save_and_call!("__rh_atomic_load", "rcx", "mov r8, rbp", atomics::atomic_load);
+save_and_call!("rh_atomic_load_anew", "rcx", "mov r8, rbp", atomics::atomic_load);
 save_and_call!("__rh_atomic_store", "rcx", "mov r8, rbp", atomics::atomic_store);
 save_and_call!("__rh_atomic_rmw", "rcx", "mov r8, rbp", atomics::atomic_update);
 save_and_call!("__rh_cmpxchg", "r8", "mov r9, rbp", atomics::compare_exchange);

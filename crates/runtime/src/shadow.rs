@@ -11,18 +11,30 @@
 //! these.
 
 mod bytes;
+mod ended;
+
+pub(crate) use ended::{end, end_used, ended};
 
 use crate::clock::{DETECTS, RH_DETECT, RH_EPOCH, RH_FAMILY};
 use crate::thread::{CURRENT, current};
-use crate::{Global, afterlife, hooks, modules, reports, sites, sys};
+use crate::{Global, afterlife, atomics, hooks, modules, reports, sites, sys};
 use racehunter_abi::{Kind, ThreadId};
 use racehunter_machine::ClockValue;
 
 /// Shadow of 4 bytes.
 #[repr(C)]
+#[derive(Clone, Copy)]
 struct Cell {
     write: Slot,
     read: Slot,
+}
+
+impl Cell {
+    /// Returns whether it records nothing.
+    #[inline(always)]
+    const fn is_empty(&self) -> bool {
+        self.write == 0 && self.read == 0
+    }
 }
 
 /// One access, see the module's documentation. 0 means none.
@@ -404,62 +416,6 @@ unsafe fn new_entry(slot: Slot, is_write: bool, next: *mut Entry) -> *mut Entry 
     entry
 }
 
-/// Checks the end of memory's lifetime as a write to it, and marks it: from here on every access to it is too late. `how` it
-/// ended is for [`afterlife`]; without an access it is not checked.
-pub(crate) unsafe fn end(address: usize, size: usize, access: Option<&Access>, how: u64) {
-    let site = access.map_or(0, |access| site_index(access) as u64);
-    let family = RH_FAMILY.get();
-    let is_past = |slot: Slot| clock_of(slot) <= *family.add(thread_of(slot).index());
-    for at in (address..address + size).step_by(4) {
-        let cell = cell_of(at);
-        if let Some(access) = access
-            && ((*cell).read >= LIST || !is_past((*cell).write) || !is_past((*cell).read))
-        {
-            check_cell(at, MASK, site, access);
-        }
-        empty(cell);
-        (*cell).read = ENDED | how;
-    }
-}
-
-/// Marks the memory that a thread has used from `to` downwards, at most to `from`. It has used some of it down to `down_to` at
-/// least; below that, `gap` untouched bytes are taken to be the end. Returns the lowest marked address. The thread's own last
-/// access stays. Memory above `certain` has ended in any case: the address of a variable can be passed on before any access to
-/// it is known.
-pub(crate) unsafe fn end_used(
-    range: core::ops::Range<usize>,
-    down_to: usize,
-    gap: usize,
-    certain: usize,
-    (thread, how): (ThreadId, u64),
-) -> usize {
-    let (mut at, mut lowest, mut end) = (range.end, range.end, down_to - gap);
-    while at > range.start.max(end) {
-        at -= 4;
-        let cell = cell_of(at);
-        if (*cell).write != 0 || (*cell).read != 0 {
-            let own = |slot: Slot| slot < LIST && slot != 0 && thread_of(slot) == thread;
-            let last = [(*cell).write, (*cell).read].into_iter().find(|&slot| own(slot)).unwrap_or(0);
-            empty(cell);
-            *cell = Cell { write: last, read: ENDED | how };
-            lowest = at;
-            end = end.min(at - gap);
-        }
-    }
-    if lowest < range.end || certain < range.end {
-        // Memory in between without a recorded access has ended too: a variable whose address the thread has only passed on.
-        let used = if lowest < range.end { lowest - gap } else { lowest };
-        lowest = range.start.max(used.min(certain));
-        for at in (lowest..range.end).step_by(4) {
-            let cell = cell_of(at);
-            if (*cell).write == 0 && (*cell).read == 0 {
-                (*cell).read = ENDED | how;
-            }
-        }
-    }
-    lowest
-}
-
 /// Returns whether another thread has used some of this memory without being ordered before what the running thread does now.
 pub(crate) unsafe fn is_used_beside(address: usize, size: usize) -> bool {
     if !DETECTS.get() {
@@ -482,12 +438,6 @@ pub(crate) unsafe fn is_used_beside(address: usize, size: usize) -> bool {
                 _ => is_beside(read),
             }
     })
-}
-
-/// Returns how the lifetime of the memory at this address ended, if it did.
-pub(crate) unsafe fn ended(address: usize) -> Option<u64> {
-    let read = (*cell_of(address)).read;
-    (read >= ENDED).then_some(read & !ENDED)
 }
 
 /// Clears the history of the cell, and frees the memory for it.
@@ -547,6 +497,7 @@ pub(crate) unsafe fn each_used(address: usize, len: usize, mut part: impl FnMut(
 
 /// Clears the cells of memory that is whole pages, and frees their pages.
 pub(crate) unsafe fn clear_pages(address: usize, len: usize) {
+    atomics::forget_last_load();
     if DETECTS.get() && len != 0 {
         sys::discard(cell_of(address) as usize, len / 4 * size_of::<Cell>());
     }
@@ -554,6 +505,7 @@ pub(crate) unsafe fn clear_pages(address: usize, len: usize) {
 
 /// Clears the cells of this memory.
 pub(crate) unsafe fn forget(address: usize, len: usize) {
+    atomics::forget_last_load();
     let start = cell_of(address) as usize;
     let end = start + ((address & 3) + len).div_ceil(4) * size_of::<Cell>();
     const LARGE: usize = 64 << 10;

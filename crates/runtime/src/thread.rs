@@ -258,6 +258,8 @@ pub(crate) unsafe fn prepare(number: ThreadId) -> *mut Thread {
         assert!(!(*t).stack.is_null());
         (*t).scopes = (*t).stack.byte_add(SHADOW_STACK).cast();
     }
+    (*t).release_fence = core::ptr::null_mut();
+    (*t).acquire_fence = core::ptr::null_mut();
     if number.index() >= CLOCK_ENTRIES.get() {
         CLOCK_ENTRIES.set((number.index() + 1).next_power_of_two());
         threads().for_each(|other| lengthen_clocks(thread(other)));
@@ -282,8 +284,6 @@ pub(crate) unsafe fn prepare(number: ThreadId) -> *mut Thread {
     (*t).alternate_stack = [0; 2];
     (*t).detached = false;
     (*t).joined = false;
-    (*t).release_fence = core::ptr::null_mut();
-    (*t).acquire_fence = core::ptr::null_mut();
     (*t).destructor_round = 0;
     (*t).ignores = 0;
     (*t).in_whole = false;
@@ -314,6 +314,13 @@ unsafe fn lengthen_clocks(t: *mut Thread) {
                 core::ptr::copy_nonoverlapping(*clock, new, old);
             }
             *clock = new;
+        }
+        for fence in [&raw mut (*t).release_fence, &raw mut (*t).acquire_fence] {
+            if !(*fence).is_null() {
+                let new = arena::take(entries * size_of::<u32>()) as *mut u32;
+                core::ptr::copy_nonoverlapping(*fence, new, old);
+                *fence = new;
+            }
         }
         (*t).clock_entries = entries as u32;
     }
@@ -393,6 +400,9 @@ pub(crate) unsafe fn reset() {
     (*main).held.clear();
     (*main).children = 0;
     (*main).signals = 0;
+    // Their memory belongs to the execution that has ended.
+    (*main).release_fence = core::ptr::null_mut();
+    (*main).acquire_fence = core::ptr::null_mut();
     (*main).spin = schedule::spin::Spin::NEW;
     (*main).wakeup = schedule::spin::Wakeup::NEW;
     make_ready(main);
@@ -427,7 +437,7 @@ pub(crate) unsafe fn holds(t: *const Thread, lock: usize) -> Option<bool> {
     (*t).held.holds(lock)
 }
 
-/// Creates a zeroed vector clock that lives as long as the execution.
-pub(crate) unsafe fn new_clock() -> *mut u32 {
-    arena::take(MAX_THREADS * 4) as *mut u32
+/// Creates a zeroed clock for a fence of this thread. It lives as long as the execution, and becomes longer with the thread's own.
+pub(crate) unsafe fn new_clock(t: *const Thread) -> *mut u32 {
+    arena::take((*t).clock_entries as usize * size_of::<u32>()) as *mut u32
 }

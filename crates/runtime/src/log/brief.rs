@@ -12,8 +12,8 @@ const PLACES: usize = 2048;
 
 struct Brief {
     is_on: bool,
-    /// Whether [`SEEN`] has anything.
-    is_used: bool,
+    /// The number of this log, in the bits that code addresses leave free: what [`SEEN`] has of earlier logs does not count.
+    number: usize,
     /// Accesses that were left out since the last record that is in the order of events, without those whose numbers are in the log.
     passed: u64,
     /// Number of the last of them, and its thread.
@@ -28,7 +28,7 @@ struct Brief {
 #[unsafe(link_section = ".data.racehunter")]
 static BRIEF: Global<Brief> = Global::new(Brief {
     is_on: false,
-    is_used: false,
+    number: 0,
     passed: 0,
     passed_at: EventNumber::START,
     thread: ThreadId::MAIN,
@@ -36,16 +36,21 @@ static BRIEF: Global<Brief> = Global::new(Brief {
     changed: EventNumber::START,
 });
 
-/// Code addresses at which an access was logged.
+/// The lowest bit of a log's number.
+const NUMBER_SHIFT: u32 = 48;
+
+/// Code addresses at which an access was logged, each with the number of the log.
 static SEEN: Global<[usize; PLACES]> = Global::new([0; PLACES]);
 
 /// A log begins: no place is known.
 pub(super) unsafe fn begin() {
     let brief = BRIEF.ptr();
-    if (*brief).is_used {
+    (*brief).number = (*brief).number.wrapping_add(1 << NUMBER_SHIFT);
+    if (*brief).number == 0 {
         (*SEEN.ptr()).fill(0);
+        (*brief).number = 1 << NUMBER_SHIFT;
     }
-    ((*brief).is_used, (*brief).passed) = (false, 0);
+    (*brief).passed = 0;
     ((*brief).last, (*brief).changed) = (EventNumber::START, EventNumber::START);
 }
 
@@ -63,9 +68,8 @@ pub(crate) unsafe fn passes(n: EventNumber, code: usize) -> bool {
     }
     let seen = &mut (*SEEN.ptr())[(code ^ code >> 11) % PLACES];
     // What changed with its own event did not hold yet at the decision before it: that can only be seen if it is logged.
-    if *seen != code || (*brief).changed == n {
-        *seen = code;
-        (*brief).is_used = true;
+    if *seen != (code | (*brief).number) || (*brief).changed == n {
+        *seen = code | (*brief).number;
         return false;
     }
     // A decision, or another access of the same event, already stands for it.

@@ -22,7 +22,7 @@ pub(crate) use waiting::{
 };
 
 use crate::thread::{CURRENT, SUSPENDED, State, current, make_ready, me, ready_count, thread};
-use crate::{Global, fiber, hold, io, log, outcome, server, signals, start, time, track, watchdog};
+use crate::{Global, atomics, fiber, hold, io, log, outcome, server, signals, start, time, track, watchdog};
 use beginning::{announce_threads, take_switches, take_tail};
 use choice::{choose, follows_priorities, is_held_back_alone, may_wake, possible, waits_outside};
 use points::passed_point;
@@ -38,7 +38,7 @@ pub(crate) static RH_BUDGET: Global<u64> = Global::new(FAR.0);
 /// Number of the event that finds the budget used up. Debuggers read it.
 #[unsafe(export_name = "RH_HORIZON")]
 #[unsafe(link_section = ".data.racehunter")]
-static HORIZON: Global<EventNumber> = Global::new(FAR);
+pub(crate) static HORIZON: Global<EventNumber> = Global::new(FAR);
 
 /// The part of the plan that is used during the execution.
 struct Plan {
@@ -143,6 +143,7 @@ pub(crate) unsafe fn begin() {
     open();
     HORIZON.set(EventNumber::START);
     RH_BUDGET.set(0);
+    atomics::forget_last_load();
     announce_threads();
     arm();
 }
@@ -245,6 +246,7 @@ pub(crate) unsafe fn begin_without_plan() {
     (*plan).turn.begin(EventNumber::START);
     HORIZON.set(EventNumber::START);
     RH_BUDGET.set(0);
+    atomics::forget_last_load();
     arm();
 }
 

@@ -112,6 +112,9 @@ pub(crate) unsafe fn init() {
     HAS_KEY.set(true);
     let create: extern "C" fn(*mut u32, usize) -> i32 = core::mem::transmute(real::key_create());
     assert!(create(KEY.ptr(), destructor as *const () as usize) == 0);
+    // Every execution whose threads end, or that calls `exit`, needs these. To look them up takes longer than to create a thread.
+    real::get_specific();
+    real::exit();
     arm(thread(ThreadId::MAIN));
 }
 
