@@ -144,8 +144,9 @@ fn check_backends(subject: &Subject) {
         let is_marked = kinds.is_empty() || kinds.iter().any(|kind| !bug.marked(kind).is_empty());
         assert!(is_marked, "{shown:x?} is not one of the marked bugs: {bug:?}");
     }
-    // The default schedule is one of those that were compared.
-    assert!(bug.preemptions > 0 || !shown.is_empty(), "{bug:?} shows without any preemption, and did not");
+    // The default schedule is one of those that were compared. In it a signal wakes the thread that has waited longest.
+    let must_show = bug.preemptions == 0 && bug.kind != "lost-wakeup";
+    assert!(!must_show || !shown.is_empty(), "{bug:?} shows without any preemption, and did not");
 }
 
 /// Returns the kinds as which a bug may be reported; none for the consequence of another bug.
