@@ -114,7 +114,7 @@ impl Explainer<'_> {
         let must_meet = matches!(bug, Bug::Race(..)) && !executor.infers && !meeting::is_used_too_late(&seen, bug);
         let shown = if must_meet { meeting::find(executor, &seen, repeat, bug)? } else { None };
         let repeat = match shown {
-            Some(Evidence::TooLate(plan)) => plan,
+            Some(Evidence::TooLate(plan)) => *plan,
             None if !must_meet => repeat.clone(),
             shown => {
                 let met = shown.and_then(Evidence::meeting);

@@ -37,7 +37,7 @@ pub(crate) enum Evidence {
     /// Both were about to happen at the same time.
     Met(Box<Meeting>),
     /// One of them used memory after the other one had ended it. This plan repeats that.
-    TooLate(Plan),
+    TooLate(Box<Plan>),
 }
 
 impl Evidence {
@@ -123,7 +123,7 @@ fn attempt(executor: &mut dyn Executor, plan: &Plan, wanted: &Bug) -> Result<Tri
         for plan in [alone, held] {
             let [shown, _] = confirm(executor, &plan, wanted)?;
             if shown == REPLAYS {
-                return Ok(Tried::Shown(Evidence::TooLate(plan)));
+                return Ok(Tried::Shown(Evidence::TooLate(Box::new(plan))));
             }
         }
         return Ok(Tried::Missed);
