@@ -62,6 +62,9 @@ fn a_filter_of_system_calls_is_named() {
     let (workshop, _) = Workshop::with_program(RACE);
     let hunt = racehunter(["hunt", "--quiet", "--runs", "5", "./program"]);
     let _ = workshop.run(&mut workshop.refusing("SYS_memfd_create", &hunt)).expect(2).says("seccomp");
+    // The program itself fails then, and says nothing about the reason.
+    let refused = workshop.run(&mut workshop.refusing("SYS_clone3", &hunt)).expect(2);
+    let _ = refused.says("created no thread").says("seccomp");
 }
 
 /// Some containers have no `/proc`: hunts work without it.

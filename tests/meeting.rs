@@ -62,3 +62,48 @@ fn accesses_outside_an_unknown_lock_are_a_race() {
     let hunted = hunt("&semaphore").expect(1);
     assert_eq!(confirmed(&hunted), [200], "{:?}", hunted.overview());
 }
+
+/// The library links the nodes of the list, unseen, so that threads might be ordered by that. One thread keeps a pointer into a
+/// node that the other one frees; without a quarantine, the next node is put where the first one was.
+const NODE: &str = "
+#include <list>
+#include <mutex>
+#include <thread>
+std::mutex mutex;
+std::list<long> numbers;
+static long *front() {
+    std::lock_guard<std::mutex> guard(mutex);
+    return &numbers.front();
+}
+static void replace() {
+    std::lock_guard<std::mutex> guard(mutex);
+#line 200
+    numbers.pop_back();
+    numbers.push_back(1);
+}
+int main() {
+    numbers.push_back(1);
+    std::thread reader([] {
+        long *number = front();
+#line 100
+        return *number - 1;
+    });
+    std::thread writer(replace);
+    reader.join();
+    writer.join();
+}
+";
+
+#[test]
+fn memory_used_after_its_end_needs_no_meeting() {
+    let workshop = Workshop::new();
+    let source = workshop.write("program.cpp", NODE);
+    let hunted = workshop.hunt(&source, &["--runs", "200"]).expect(1);
+    let kinds: Vec<&str> = hunted.findings.iter().map(|finding| finding.kind.as_str()).collect();
+    assert_eq!(kinds, ["use-after-free"], "{:?}", hunted.overview());
+    let finding = &hunted.findings[0];
+    let sites: Vec<(u32, &str)> = finding.sites.iter().map(|site| (site.line, site.access.as_str())).collect();
+    assert_eq!(sites, [(200, "free"), (100, "read")], "{:?}", hunted.overview());
+    assert_eq!((finding.confirmed, finding.preemptions), (true, 1));
+    let _ = workshop.replay(&finding.id).expect(0);
+}

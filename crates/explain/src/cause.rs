@@ -24,7 +24,7 @@ pub(crate) fn of(places: &Places<'_>, finding: &Finding, steps: &[Done]) -> Opti
         Kind::DataRace => race(finding),
         Kind::UseAfterFree | Kind::DoubleFree => freed(finding, steps),
         Kind::LostWakeup => lost_wakeup(places, steps),
-        Kind::Deadlock => stuck(places),
+        Kind::Deadlock => stuck(places, steps),
         Kind::Assertion | Kind::Crash => interrupted(places, steps).or_else(|| last_write(places, steps)),
         Kind::ExitStatus | Kind::Output => preempted(places, steps),
         Kind::Misuse | Kind::Atomicity => None,
@@ -62,7 +62,7 @@ fn race(finding: &Finding) -> Option<Cause> {
 /// Returns the step of a site.
 fn step_of(steps: &[Done], site: &Site) -> Option<usize> {
     let is_it = |done: &Done| done.step.event == site.event && done.step.path == site.thread;
-    let is_free = |done: &Done| (done.step.what == "free") == (site.access == "free");
+    let is_free = |done: &Done| (done.step.what.split(' ').next() == Some("free")) == (site.access == "free");
     (site.event > 0).then(|| steps.iter().position(|done| is_it(done) && is_free(done))).flatten()
 }
 
@@ -116,7 +116,7 @@ fn woken_after(places: &Places<'_>, signal: usize, condition: u64) -> Option<usi
 
 /// Explains a thread that waits while it holds what another one waits for, or that waits for a signal that no thread
 /// has ever sent. Threads that wait in a cycle are in the message.
-fn stuck(places: &Places<'_>) -> Option<Cause> {
+fn stuck(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
     let waiting = waiters(places.execution);
     let waits_for = |waiter: &Waiter<'_>| places.waiting(&waiter.on, waiter.entry).1.object;
     let is_lock = |waiter: &Waiter<'_>| matches!(waiter.on.wait, Wait::Mutex | Wait::ReadLock | Wait::WriteLock);
@@ -132,12 +132,41 @@ fn stuck(places: &Places<'_>) -> Option<Cause> {
             &places.lock_name(behind.on.object),
             &Threads::short(behind.entry.thread()),
         ),
-        None => {
-            let waiter = waiting.iter().find(|waiter| is_never_signalled(places, waiter))?;
-            causes::never_signalled(&Threads::short(waiter.entry.thread()), &places.lock_name(waiter.on.object))
-        }
+        None => match waiting.iter().find(|waiter| is_never_signalled(places, waiter)) {
+            Some(waiter) => {
+                causes::never_signalled(&Threads::short(waiter.entry.thread()), &places.lock_name(waiter.on.object))
+            }
+            None => return stuck_on_words(places, &waiting, steps),
+        },
     };
     Some(Cause { sentence, steps: Vec::new() })
+}
+
+/// Explains threads that wait on futexes, as the locks of Rust do. A futex has no owner: the last other thread that changed
+/// its word comes closest, if it waits for ever too.
+fn stuck_on_words(places: &Places<'_>, waiting: &[Waiter<'_>], steps: &[Done]) -> Option<Cause> {
+    let changed_by_other = |waiter: &Waiter<'_>| {
+        steps.iter().rposition(|done| {
+            let entry = Entry::of(&places.execution.records[done.at]);
+            let changes = |access: Access| {
+                let (start, end) = access.range();
+                access.mode.writes() && access.mode != AccessMode::Free && (start..end).contains(&waiter.on.object)
+            };
+            entry.thread() != waiter.entry.thread() && entry.access().is_some_and(changes)
+        })
+    };
+    let waits = waiting.iter().filter(|waiter| waiter.on.wait == Wait::Futex).filter_map(|waiter| {
+        let step = changed_by_other(waiter)?;
+        let other = ThreadId(steps[step].step.thread);
+        let waits_too = waiting.iter().any(|waiter| waiter.entry.thread() == other);
+        waits_too.then_some((waiter.entry.thread(), other, step))
+    });
+    let waits: Vec<(ThreadId, ThreadId, usize)> = waits.collect();
+    let &(first, other, step) = waits.first()?;
+    let back = waits.iter().find(|&&(waiter, changer, _)| (waiter, changer) == (other, first)).map(|&(.., step)| step);
+    let changed = (Threads::short(other), number(step));
+    let sentence = causes::changed_last(&Threads::short(first), &changed, back.map(number));
+    Some(Cause { sentence, steps: back.into_iter().chain([step]).collect() })
 }
 
 /// An access to the memory that a failure is about.

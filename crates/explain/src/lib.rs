@@ -27,6 +27,7 @@ mod values;
 pub use escapes::uncontrolled;
 pub use stored::{plan_of, stored_switches};
 
+use meeting::{Evidence, Meeting};
 use place::Places;
 use racehunter_analyses::simplify;
 use racehunter_explore::{Bug, Effort, Execution, Executor, ExecutorError, Outcome, Plan};
@@ -104,15 +105,25 @@ impl Explainer<'_> {
     ) -> Result<Option<Finding>, ExecutorError> {
         let began = Instant::now();
         let events = Cell::new(0);
-        let executor = &mut Metered { executor, events: &events, stopped: false };
+        let executor = &mut Metered { executor, events: &events, stopped: false, infers: true };
         let seen = run_one(executor, repeat)?;
         if seen.was_stopped() {
             return Ok(None);
         }
-        if meeting::is_needed(self.symbols, &seen, bug, self.infers) {
-            let finding = self.meeting(executor, &seen, bug, repeat, execution)?;
-            return Ok(finding.filter(|finding| finding.confirmed || !executor.stopped));
-        }
+        executor.infers = self.infers && !meeting::may_be_ordered(self.symbols, &seen, bug);
+        let must_meet = matches!(bug, Bug::Race(..)) && !executor.infers && !meeting::is_used_too_late(&seen, bug);
+        let shown = if must_meet { meeting::find(executor, &seen, repeat, bug)? } else { None };
+        let repeat = match shown {
+            Some(Evidence::TooLate(plan)) => *plan,
+            None if !must_meet => repeat.clone(),
+            shown => {
+                let met = shown.and_then(Evidence::meeting);
+                executor.infers = true;
+                let finding = self.meeting(executor, met.as_ref(), bug, repeat, execution)?;
+                return Ok(finding.filter(|finding| finding.confirmed || !executor.stopped));
+            }
+        };
+        let repeat = &repeat;
         let goes_on = || events.get() < EVENTS && (self.patience == PATIENCE || began.elapsed() < self.patience);
         let effort = Effort { runs: MINIMISATION, goes_on: &goes_on };
         let minimised = simplify(executor, repeat, bug, effort)?;
@@ -160,23 +171,22 @@ impl Explainer<'_> {
         Ok(Some(finding))
     }
 
-    /// Confirms a race of a program that may synchronise in ways that are not seen: both accesses must meet.
+    /// Describes a race of a program that may synchronise in ways that are not seen: it is confirmed if both accesses met.
     fn meeting(
         &self,
         executor: &mut dyn Executor,
-        seen: &Execution,
+        met: Option<&Meeting>,
         bug: &Bug,
         repeat: &Plan,
         execution: u64,
     ) -> Result<Option<Finding>, ExecutorError> {
-        let met = meeting::find(executor, seen, repeat, bug)?;
-        let (plan, bug) = met.as_ref().map_or((repeat, bug), |met| (&met.plan, &met.bug));
+        let (plan, bug) = met.map_or((repeat, bug), |met| (&met.plan, &met.bug));
         let explained = self.replay(executor, plan, bug)?;
         if explained.was_stopped() {
             return Ok(None);
         }
         let mut finding = self.describe(&explained, bug);
-        finding.notes.push(match (&met, self.infers) {
+        finding.notes.push(match (met, self.infers) {
             (Some(_), _) => messages::both_stood(),
             (None, true) => messages::never_met(),
             (None, false) => messages::met_once(),
@@ -188,7 +198,7 @@ impl Explainer<'_> {
             finding.forget_cause();
         }
         finding.execution = execution;
-        let preemptions = met.as_ref().map_or(0, |met| met.preemptions);
+        let preemptions = met.map_or(0, |met| met.preemptions);
         finding.preemptions = u32::try_from(preemptions).unwrap_or(u32::MAX);
         finding.schedule = schedule(plan);
         Ok(Some(finding))
@@ -377,11 +387,17 @@ struct Metered<'e> {
     events: &'e Cell<u64>,
     /// An execution was stopped from outside.
     stopped: bool,
+    /// Races may be inferred from the order of synchronisation. Otherwise executions show only what they do.
+    infers: bool,
 }
 
 impl Executor for Metered<'_> {
     fn run(&mut self, plans: &[Plan]) -> Result<Vec<Execution>, ExecutorError> {
-        let executions = self.executor.run(plans)?;
+        let observing = |plan: &Plan| Plan { infer_races: false, ..plan.clone() };
+        let executions = match self.infers {
+            true => self.executor.run(plans)?,
+            false => self.executor.run(&plans.iter().map(observing).collect::<Vec<_>>())?,
+        };
         for execution in &executions {
             self.stopped |= execution.was_stopped();
             let unfinished = matches!(execution.outcome, Outcome::Limit(_) | Outcome::Lost(_)) && execution.events == 0;

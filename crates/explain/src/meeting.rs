@@ -8,7 +8,7 @@
 use crate::escapes::may_synchronise;
 use crate::{REPLAYS, confirm, run_one};
 use racehunter_explore::{
-    Bug, Descriptor, Execution, Executor, ExecutorError, Outcome, Pair, Plan, Tail, conflicts, decisions,
+    Bug, Descriptor, Execution, Executor, ExecutorError, Outcome, Pair, Plan, Race, Tail, conflicts, decisions,
 };
 use racehunter_log::CodeAddress;
 use racehunter_symbols::Symbols;
@@ -32,25 +32,43 @@ pub(crate) struct Meeting {
     pub preemptions: u64,
 }
 
-/// Returns true if something unseen in this execution may have ordered the two accesses of a race.
-pub(crate) fn is_needed(symbols: &Symbols, execution: &Execution, bug: &Bug, infers: bool) -> bool {
-    let Bug::Race(first, second) = *bug else { return false };
-    let may_order = execution.escapes().iter().any(|&(what, _, object)| may_synchronise(symbols, what, object));
-    // Memory is used after its end: this order was seen, not inferred.
-    let used_after_free = execution
-        .races()
-        .iter()
-        .any(|race| race.first.access.ends_memory() && sorted(race.first.code, race.second.code) == (first, second));
-    (may_order || !infers) && !used_after_free
+/// How the two accesses of a race were shown to be a bug, without inferring anything from the order of synchronisation.
+pub(crate) enum Evidence {
+    /// Both were about to happen at the same time.
+    Met(Box<Meeting>),
+    /// One of them used memory after the other one had ended it. This plan repeats that.
+    TooLate(Box<Plan>),
 }
 
-/// Looks for a schedule in which the two accesses of a race meet.
+impl Evidence {
+    pub(crate) fn meeting(self) -> Option<Meeting> {
+        match self {
+            Self::Met(meeting) => Some(*meeting),
+            Self::TooLate(_) => None,
+        }
+    }
+}
+
+/// Returns true if something unseen in this execution may have ordered the two accesses of a race.
+pub(crate) fn may_be_ordered(symbols: &Symbols, execution: &Execution, bug: &Bug) -> bool {
+    let mut escapes = execution.escapes().into_iter();
+    matches!(bug, Bug::Race(..)) && escapes.any(|(what, _, object)| may_synchronise(symbols, what, object))
+}
+
+/// Returns true if the execution uses memory after its end: this order was seen, not inferred.
+pub(crate) fn is_used_too_late(execution: &Execution, bug: &Bug) -> bool {
+    let Bug::Race(first, second) = *bug else { return false };
+    let is_it = |race: &Race| sorted(race.first.code, race.second.code) == (first, second);
+    execution.races().iter().any(|race| race.first.access.ends_memory() && is_it(race))
+}
+
+/// Looks for a schedule in which the two accesses of a race meet, or one of them uses memory that the other one has ended.
 pub(crate) fn find(
     executor: &mut dyn Executor,
     seen: &Execution,
     repeat: &Plan,
     bug: &Bug,
-) -> Result<Option<Meeting>, ExecutorError> {
+) -> Result<Option<Evidence>, ExecutorError> {
     let Bug::Race(first, second) = *bug else { return Ok(None) };
     let open = |pair: &Pair, tail: Tail| Plan {
         provoke: Some(Box::new(pair.clone())),
@@ -64,16 +82,16 @@ pub(crate) fn find(
     if let Some(pair) = &repeat.provoke {
         // They have met before: try the simplest schedule, then the one in which they met.
         for plan in [open(pair, Tail::MinSwitches), repeat.clone()] {
-            if let Tried::Met(meeting) = attempt(executor, &plan)? {
-                return Ok(Some(*meeting));
+            if let Tried::Shown(shown) = attempt(executor, &plan, bug)? {
+                return Ok(Some(shown));
             }
         }
     }
     for pair in pairs(seen, first, second) {
         for walk in 0..=WALKS {
             let tail = if walk == 0 { Tail::MinSwitches } else { Tail::random(walk) };
-            match attempt(executor, &open(&pair, tail))? {
-                Tried::Met(meeting) => return Ok(Some(*meeting)),
+            match attempt(executor, &open(&pair, tail), bug)? {
+                Tried::Shown(shown) => return Ok(Some(shown)),
                 // Another thread waits for the held one in a way that cannot be seen. Other schedules would fail in the
                 // same way.
                 Tried::Stuck => return Ok(None),
@@ -86,34 +104,47 @@ pub(crate) fn find(
 
 /// The result of trying to make two accesses meet.
 enum Tried {
-    Met(Box<Meeting>),
+    Shown(Evidence),
     Missed,
     /// It did not end.
     Stuck,
 }
 
 /// Follows a plan that holds threads, and repeats the result as often as a finding requires.
-fn attempt(executor: &mut dyn Executor, plan: &Plan) -> Result<Tried, ExecutorError> {
-    // Without the detector, only accesses that meet are logged as a race.
-    let execution = run_one(executor, &Plan { detect_races: false, ..plan.clone() })?;
-    let is_race = |bug: &Bug| matches!(bug, Bug::Race(..));
-    let Some(bug) = execution.bugs().into_iter().find(is_race) else {
+fn attempt(executor: &mut dyn Executor, plan: &Plan, wanted: &Bug) -> Result<Tried, ExecutorError> {
+    // The detector runs, so that freed memory is not handed out again: another object at the same address would be taken for
+    // the same memory. It infers nothing: only accesses that meet are logged as a race, and uses of memory that has ended.
+    let observing = |plan: Plan| Plan { detect_races: true, infer_races: false, ..plan };
+    let execution = run_one(executor, &observing(plan.clone()))?;
+    let diverged = matches!(execution.outcome, Outcome::Diverged(_));
+    if !diverged && is_used_too_late(&execution, wanted) {
+        let alone = observing(execution.repeat_to(wanted));
+        let held = Plan { provoke: plan.provoke.clone(), patience: plan.patience, ..alone.clone() };
+        for plan in [alone, held] {
+            let [shown, _] = confirm(executor, &plan, wanted)?;
+            if shown == REPLAYS {
+                return Ok(Tried::Shown(Evidence::TooLate(Box::new(plan))));
+            }
+        }
+        return Ok(Tried::Missed);
+    }
+    let met = |bug: &Bug| matches!(bug, Bug::Race(..)) && !is_used_too_late(&execution, bug);
+    let Some(bug) = execution.bugs().into_iter().find(met) else {
         let stuck = matches!(execution.outcome, Outcome::Limit(_));
         return Ok(if stuck { Tried::Stuck } else { Tried::Missed });
     };
-    if matches!(execution.outcome, Outcome::Diverged(_)) {
+    if diverged {
         return Ok(Tried::Missed);
     }
     let (provoke, patience) = (plan.provoke.clone(), plan.patience);
-    let met = Plan { provoke, patience, detect_races: false, ..execution.repeat_to(&bug) };
-    let [shown, _] = confirm(executor, &met, &bug)?;
+    let plan = observing(Plan { provoke, patience, ..execution.repeat_to(&bug) });
+    let [shown, _] = confirm(executor, &plan, &bug)?;
     if shown < REPLAYS {
         return Ok(Tried::Missed);
     }
     let last = decisions(&execution).last();
-    let plan = Plan { infer_races: false, detect_races: true, ..met };
     let preemptions = last.map_or(0, |last| last.preemptions);
-    Ok(Tried::Met(Box::new(Meeting { bug, plan, preemptions })))
+    Ok(Tried::Shown(Evidence::Met(Box::new(Meeting { bug, plan, preemptions }))))
 }
 
 /// Returns descriptions of the two accesses, the most exact first.

@@ -324,13 +324,22 @@ impl Places<'_> {
         }
     }
 
-    /// Returns what a thread waits for by a futex: the user's call that leads to it, if a library is in between.
-    fn futex(&self, entry: Entry<'_>) -> String {
-        let (frames, _) = self.stack(entry);
+    /// Returns the entry that says where a thread began to wait: the wait itself is logged without a stack.
+    pub(crate) fn began<'e>(&'e self, entry: Entry<'e>) -> Entry<'e> {
+        let is_it = |before: &Entry<'e>| before.thread() == entry.thread() && before.number() <= entry.number();
+        let waits = |before: &Entry<'e>| is_it(before) && matches!(before.event(), Event::FutexWait { .. });
+        let began = (entry.stack() == 0).then(|| self.execution.entries().rev().find(waits)).flatten();
+        began.filter(|began| began.stack() != 0).unwrap_or(entry)
+    }
+
+    /// Returns how the source calls what a thread waits for by a futex: the object of the user's call that leads to it, if a
+    /// library is in between.
+    pub(crate) fn futex(&self, entry: Entry<'_>) -> Option<String> {
+        let (frames, _) = self.stack(self.began(entry));
         let own = own_frame(&frames).filter(|&own| frames.first().is_some_and(is_rust_library) && own > 0);
-        let frame = own.and_then(|own| frames.get(own)).filter(|frame| is_in_program(frame));
-        let called = frame.and_then(|frame| self.symbols.expression(frame, Spelling::Call));
-        called.map_or_else(|| "a futex".to_owned(), |name| name.trim_start_matches('&').to_owned())
+        let frame = own.and_then(|own| frames.get(own)).filter(|frame| is_in_program(frame))?;
+        let called = self.symbols.expression(frame, Spelling::Call)?;
+        Some(called.trim_start_matches('&').to_owned())
     }
 
     /// Returns how the user's code spells what an entry is about: at the place itself or, for library code, at the
@@ -348,6 +357,15 @@ impl Places<'_> {
         Some(part.map_or(name, |(part, _)| part))
     }
 
+    /// Returns how the user's code spells what it frees. A block that a library frees belongs to something larger, such as a
+    /// container, which lives on.
+    pub(crate) fn freed(&self, entry: Entry<'_>) -> Option<String> {
+        let (frames, _) = self.stack(entry);
+        let frame = frames.first().filter(|frame| own_frame(&frames) == Some(0) && is_in_program(frame))?;
+        let name = self.symbols.expression(frame, Spelling::Call)?;
+        Some(name.trim_start_matches(['&', '*']).to_owned())
+    }
+
     /// Returns what a thread waits for, for its site in a deadlock: the operation, the object, and the thread that
     /// would have to act.
     pub(crate) fn waiting(&self, on: &Blockage, entry: Entry<'_>) -> (&'static str, Waiting) {
@@ -362,7 +380,7 @@ impl Places<'_> {
             Wait::Barrier => ("barrier-wait", name()),
             Wait::Join => ("join", self.threads.label(on.target())),
             Wait::Once => ("once", "an initialisation".to_owned()),
-            Wait::Futex => ("futex-wait", self.futex(entry)),
+            Wait::Futex => ("futex-wait", self.futex(entry).unwrap_or_else(|| "a futex".to_owned())),
             Wait::Sleep => ("sleep", "time".to_owned()),
             Wait::File => ("io", on.file().map_or_else(String::new, descriptor)),
             Wait::Signal => ("signal-wait", "a signal".to_owned()),
@@ -390,7 +408,7 @@ impl Places<'_> {
             Wait::Barrier => format!("barrier `{}`", name()),
             Wait::Join => format!("the end of {}", Threads::short(on.target())),
             Wait::Once => format!("an initialisation that {} runs", owner().trim_start_matches(", held by ")),
-            Wait::Futex => self.futex(entry),
+            Wait::Futex => self.futex(entry).map_or_else(|| "a futex".to_owned(), |name| format!("`{name}`")),
             Wait::Sleep => "time to pass".to_owned(),
             Wait::File => on.file().map_or_else(|| "input or output".to_owned(), awaited_file),
             Wait::Signal => "a signal".to_owned(),

@@ -7,7 +7,7 @@ use racehunter_explore::{Outcome, Step as Choice, decisions};
 use racehunter_finding::Step;
 use racehunter_log::{
     Access, AccessMode, Entry, Event, EventNumber, LockMode, OncePhase, SemaphoreAttempt, SignalWaitPhase, ThreadId,
-    WaitEndReason, descriptor_at, entries,
+    Wait, WaitEndReason, descriptor_at, entries,
 };
 use racehunter_report::messages;
 use racehunter_symbols::{is_rust_library, own_frame, shortened};
@@ -66,7 +66,7 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Done> 
         } else {
             waits.remove(&thread);
         }
-        let (frames, _) = places.stack(entry);
+        let (frames, _) = places.stack(if is_futex(&event) { places.began(entry) } else { entry });
         let frame = if !entry.code().is_known() && event != Event::Panic {
             None
         } else {
@@ -93,6 +93,16 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Done> 
     }
     without_repetitions(places, &mut steps);
     steps
+}
+
+/// Returns true if a thread begins to wait on a futex.
+fn is_futex(event: &Event) -> bool {
+    match event {
+        Event::Blocked { on, .. } | Event::Suspended { on } | Event::ThreadState { on: Some(on) } => {
+            on.wait == Wait::Futex
+        }
+        _ => false,
+    }
 }
 
 /// Removes steps that a reader takes for a repetition: an operation on a descriptor first looks at the descriptor, or
@@ -185,7 +195,9 @@ fn describe(places: &Places<'_>, entry: Entry<'_>, event: &Event) -> Option<Stri
             OncePhase::Done => "end one-time initialisation".to_owned(),
             OncePhase::Found => "find it initialised".to_owned(),
         },
-        Event::FutexWait { .. } => "wait on a futex".to_owned(),
+        Event::FutexWait { .. } => {
+            places.futex(entry).map_or_else(|| "wait on a futex".to_owned(), |name| format!("wait for `{name}`"))
+        }
         Event::FutexWake { .. } => "wake a futex".to_owned(),
         Event::Yield => "yield".to_owned(),
         Event::Io { is_done, .. } => {
@@ -230,7 +242,9 @@ fn describe_access(places: &Places<'_>, entry: Entry<'_>, access: Access) -> Str
         AccessMode::AtomicRead => "atomic read",
         AccessMode::AtomicWrite => "atomic write",
         AccessMode::AtomicUpdate => "atomic update",
-        AccessMode::Free => return "free".to_owned(),
+        AccessMode::Free => {
+            return places.freed(entry).map_or_else(|| "free".to_owned(), |freed| format!("free {freed}"));
+        }
     };
     format!("{does} {}", memory(places, entry, access))
 }

@@ -22,6 +22,8 @@ pub struct NatsBoard {
     next: u64,
     /// Results that have arrived.
     arrived: VecDeque<(u64, Delivered)>,
+    /// Time within which the server should answer a request for results.
+    answer: Duration,
     /// Parts that were sent, and the answer of the server that is still to come.
     offered: Vec<(Vec<u8>, Option<PublishAckFuture>)>,
     status: Status,
@@ -29,6 +31,9 @@ pub struct NatsBoard {
 
 /// Results that are read at once.
 const BATCH: usize = 64;
+/// Time that a server needs to answer a request for results, unless it is slow. Some versions (2.9) do not always say that a
+/// request has ended. Longer waits would hold up all workers, which need the parts that follow from the results.
+const ANSWER: Duration = Duration::from_millis(700);
 
 impl NatsBoard {
     /// The side of a coordinator.
@@ -36,7 +41,8 @@ impl NatsBoard {
     pub fn new(engine: Engine) -> Self {
         let status = Status::default();
         let (hunt, announcement, arrived) = (String::new(), None, VecDeque::new());
-        Self { engine, hunt, announcement, consumer: None, next: 1, arrived, offered: Vec::new(), status }
+        let (consumer, next, answer, offered) = (None, 1, ANSWER, Vec::new());
+        Self { engine, hunt, announcement, consumer, next, arrived, answer, offered, status }
     }
 
     /// The hunt to continue: the latest one of those with this identity.
@@ -110,8 +116,8 @@ impl NatsBoard {
     }
 
     fn fill(&mut self, patience: Duration) -> Result<(), Trouble> {
-        let Self { engine, hunt, consumer, next, .. } = self;
-        let arrived = engine.wait_for(patience, async {
+        let Self { engine, hunt, consumer, next, answer, .. } = self;
+        let (arrived, is_answered) = engine.wait_for(patience, async {
             if consumer.is_none() {
                 let stream = engine.jetstream.get_stream(results(hunt)).await?;
                 let config = pull::Config {
@@ -122,21 +128,22 @@ impl NatsBoard {
                 };
                 *consumer = Some(stream.create_consumer(config).await?);
             }
-            let Some(consumer) = consumer else { return Ok(Vec::new()) };
+            let Some(consumer) = consumer else { return Ok((Vec::new(), true)) };
             // All that are there; if there are none, the next one.
             let mut messages = consumer.fetch().max_messages(BATCH).messages().await?;
             let mut arrived = Vec::new();
-            while let Some(message) = messages.next().await {
-                arrived.push(received(&message?)?);
-            }
-            if arrived.is_empty() {
+            let mut is_answered = read(&mut messages, *answer, &mut arrived).await?;
+            if is_answered && arrived.is_empty() {
                 let mut messages = consumer.batch().max_messages(1).expires(patience).messages().await?;
-                while let Some(message) = messages.next().await {
-                    arrived.push(received(&message?)?);
-                }
+                is_answered = read(&mut messages, patience + *answer, &mut arrived).await?;
             }
-            Ok::<_, Trouble>(arrived)
+            Ok::<_, Trouble>((arrived, is_answered))
         })?;
+        // Another consumer begins after the last result that has arrived, so nothing is lost.
+        self.answer = if is_answered { ANSWER } else { (self.answer * 2).min(REQUEST) };
+        if !is_answered {
+            self.consumer = None;
+        }
         for (number, worker, payload) in arrived {
             if number < self.next {
                 continue;
@@ -147,6 +154,21 @@ impl NatsBoard {
             self.arrived.push_back((number, Delivered { bytes, worker }));
         }
         Ok(())
+    }
+}
+
+/// Reads messages until the server says that there are no more. Returns false if it says nothing for too long.
+async fn read(
+    messages: &mut pull::Batch,
+    patience: Duration,
+    arrived: &mut Vec<(u64, String, Vec<u8>)>,
+) -> Result<bool, Trouble> {
+    loop {
+        match tokio::time::timeout(patience, messages.next()).await {
+            Ok(Some(message)) => arrived.push(received(&message?)?),
+            Ok(None) => return Ok(true),
+            Err(_) => return Ok(false),
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use racehunter_explore::{
     Stop, Watcher,
 };
 use racehunter_finding::{Coverage, Figures};
+use racehunter_launch::LaunchError;
 use racehunter_log::SiteId;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -131,6 +132,10 @@ impl Hunter {
         }
         let first = self.first_execution(hunt)?;
         if let Some(nothing) = first.as_ref().and_then(nothing_to_explore) {
+            if let Some(why) = racehunter_launch::why_no_threads() {
+                let name = &self.subject.path;
+                return Err(LaunchError::Trouble(format!("`{}` created no thread: {why}", name.display())).into());
+            }
             return Ok(Outcome::Nothing(nothing));
         }
         let figures = match hunt.provokes_pairs {

@@ -26,5 +26,6 @@ mod worker;
 
 pub use debug::debug;
 pub use processes::{Backend, PREPARATORY, Processes, Shared};
+pub use scarcity::why_no_threads;
 pub use stop::StopSign;
 pub use worker::{LaunchError, Limits, Mapping, Program};

@@ -36,6 +36,14 @@ pub(crate) fn of_start(error: &io::Error) -> Option<String> {
     }
 }
 
+/// Returns why no thread can be created here, if that is so. A program then ends early and need not say why: it has the
+/// limits and filters of this process.
+#[must_use]
+pub fn why_no_threads() -> Option<String> {
+    let error = std::thread::Builder::new().spawn(|| {}).err()?;
+    Some(of_start(&error).unwrap_or_else(|| format!("no thread can be created here ({error})")))
+}
+
 /// Returns why there may be no room for shadow memory.
 pub(crate) fn of_shadow() -> String {
     match (limit(libc::RLIMIT_AS), limit(libc::RLIMIT_STACK)) {
@@ -55,6 +63,7 @@ mod tests {
         assert!(told(libc::EAGAIN).contains("ulimit -u"));
         assert!(told(libc::EMFILE).contains("ulimit -n"));
         assert!(told(libc::EPERM).contains("seccomp"));
+        assert_eq!(why_no_threads(), None);
         assert_eq!(told(libc::ENOENT), "");
     }
 }

@@ -97,6 +97,17 @@ pub fn never_signalled(thread: &str, condition: &str) -> String {
     format!("{thread} waits on `{condition}`, which no thread has signalled")
 }
 
+/// A thread waits for memory that another thread changed last; that one waits too. `back` is the step at which the first
+/// thread changed what the other one waits for.
+#[must_use]
+pub fn changed_last(waiter: &str, (other, m): &(String, u64), back: Option<u64>) -> String {
+    let one = format!("{waiter} waits for what {other} changed last (step {m})");
+    match back {
+        Some(n) => format!("{one}, and {other} waits for what {waiter} changed last (step {n})"),
+        None => format!("{one}, and {other} waits for ever, too"),
+    }
+}
+
 /// A write between two accesses of another thread.
 #[derive(Clone, Debug)]
 pub struct Meets {

@@ -37,8 +37,20 @@ fn parse(step: &Step) -> (&'static str, Option<&str>) {
         return ("other", None);
     };
     let rest = words[begin.len()..].trim();
-    let is_size = rest.ends_with(" bytes") || rest == "1 byte" || rest.starts_with("a ");
+    let is_size = is_size(rest) || rest.starts_with("a ");
     (class, (*names && !rest.is_empty() && !is_size).then_some(rest))
+}
+
+/// Returns true for the words that stand for memory without a name.
+fn is_size(words: &str) -> bool {
+    words.ends_with(" bytes") || words == "1 byte"
+}
+
+/// Returns true if a step accesses memory for which the source has no name, such as that of an object which a compiler
+/// initialises.
+pub(crate) fn is_unnamed(step: &Step) -> bool {
+    let words = step.what.trim();
+    ["read ", "write "].iter().any(|access| words.strip_prefix(access).is_some_and(is_size))
 }
 
 /// Returns one of [`CLASSES`].

@@ -70,7 +70,8 @@ proptest! {
 fn minimising_reaches_the_fewest_preemptions() {
     let (mut tried, mut reached) = (0_u64, 0);
     let programs = cases(150);
-    for seed in 0..programs {
+    // In 3473 the fewest preemptions need a time-out while a thread can run.
+    for seed in (0..programs).chain([3473]) {
         let program = Program::random(seed, any_shape(seed as u8));
         let points = program.access_sites().into_iter().collect();
         let Some(all) = schedules(&program, &points, 1_000) else { continue };

@@ -38,16 +38,30 @@ impl Known {
 }
 
 impl Search<'_> {
-    /// Tries schedules with fewer preemptions than the simplest so far.
+    /// Tries schedules with fewer preemptions than the simplest so far: first those without unfair choices, which a reader
+    /// follows more easily; then also those that ignore a yield, or let time pass while a thread can run.
     pub(super) fn bounds(&mut self) -> Result<(), ExecutorError> {
-        let Some(known) = self.known() else { return Ok(()) };
+        let before = self.fewest();
+        let left_out = self.bounds_with(false)?;
+        if left_out && self.fewest() == before {
+            let _ = self.bounds_with(true)?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether there were unfair choices that this search left out.
+    fn bounds_with(&mut self, unfair: bool) -> Result<bool, ExecutorError> {
+        let Some(known) = self.known() else { return Ok(false) };
+        let mut left_out = false;
         let mut waiting: BTreeMap<Rank, Vec<Switch>> = BTreeMap::from([((0, 0, 0, 0, 0, 0), Vec::new())]);
-        let (mut number, runs) = (0, self.effort.runs);
+        let (mut number, begin) = (0, self.runs);
+        let runs = self.effort.runs.saturating_sub(begin);
         while !self.out_of_runs() {
             let fewest = usize::try_from(self.fewest()).unwrap_or(usize::MAX);
-            let has_left = |bound: usize| SHARES.get(bound).is_some_and(|share| self.runs * 100 < runs * share);
+            let has_left =
+                |bound: usize| SHARES.get(bound).is_some_and(|share| (self.runs - begin) * 100 < runs * share);
             waiting.retain(|rank, _| rank.0 < fewest && has_left(rank.0));
-            let most = BATCH.min((runs - self.runs) as usize);
+            let most = BATCH.min((self.effort.runs - self.runs) as usize);
             let batch: Vec<(Rank, Vec<Switch>)> = std::iter::from_fn(|| waiting.pop_first()).take(most).collect();
             if batch.is_empty() {
                 break;
@@ -60,11 +74,17 @@ impl Search<'_> {
             let executions = self.executor.run(&plans)?;
             self.runs += plans.len() as u64;
             for ((rank, switches), execution) in batch.iter().zip(executions) {
-                for Alternative { cost, which, code, distance, switches } in alternatives(&execution, switches, &known)
-                {
+                for alternative in alternatives(&execution, switches, &known) {
+                    let Alternative { choice, which, code, distance, switches } = alternative;
+                    if choice == Choice::Unfair && !unfair {
+                        left_out = true;
+                        continue;
+                    }
                     number += 1;
+                    let cost = usize::from(choice == Choice::Preemption);
                     let place = known.codes.get(&code).filter(|_| cost > 0);
-                    let (strange, age) = (u64::from(place.is_none()), place.copied().unwrap_or(0));
+                    let strange = u64::from(place.is_none()) + u64::from(choice == Choice::Unfair);
+                    let age = place.copied().unwrap_or(0);
                     let rank = (rank.0 + cost, rank.1 + strange, rank.2 + age, which, distance, number);
                     if rank.0 < fewest.min(SHARES.len()) && (waiting.len() < WAITING || rank.1 == 0) {
                         let _ = waiting.insert(rank, switches);
@@ -73,7 +93,7 @@ impl Search<'_> {
                 let _ = self.keep_if_better(Some(execution));
             }
         }
-        Ok(())
+        Ok(left_out)
     }
 
     pub(super) fn fewest(&self) -> u64 {
@@ -91,10 +111,17 @@ impl Search<'_> {
     }
 }
 
+/// What an alternative does that the execution did not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Choice {
+    Free,
+    Preemption,
+    Unfair,
+}
+
 /// A schedule that follows an execution up to a decision after its forced switches, and chooses another thread there.
 struct Alternative {
-    /// Number of preemptions added.
-    cost: usize,
+    choice: Choice,
     /// The index of the chosen thread among the alternatives.
     which: usize,
     /// Where the running thread is.
@@ -117,12 +144,13 @@ fn alternatives(execution: &Execution, forced: &[Switch], known: &Known) -> Vec<
         if decision.at >= tail_from {
             let distance = known.distance(decision.from, after);
             for (which, (other, step)) in all.others().enumerate() {
-                let cost = match step {
-                    Step::Free => 0,
-                    Step::Preemption => 1,
-                    Step::Stay | Step::Unfair => continue,
+                let choice = match step {
+                    Step::Free => Choice::Free,
+                    Step::Preemption => Choice::Preemption,
+                    Step::Unfair => Choice::Unfair,
+                    Step::Stay => continue,
                 };
-                found.push((cost, which, decision.code, distance, made.len(), switch(other)));
+                found.push((choice, which, decision.code, distance, made.len(), switch(other)));
             }
         }
         if decision.logged {
@@ -130,17 +158,17 @@ fn alternatives(execution: &Execution, forced: &[Switch], known: &Known) -> Vec<
         }
     }
     let age = |code: &CodeAddress| known.codes.get(code).copied().unwrap_or(u64::MAX);
-    found.sort_by_key(|&(cost, which, code, distance, ..)| (cost, age(&code), which, distance));
+    found.sort_by_key(|&(choice, which, code, distance, ..)| (choice, age(&code), which, distance));
     // Similar threads have many free choices, which must not crowd out the others.
-    let mut kept = [0; 2];
-    found.retain(|&(cost, ..)| {
-        kept[cost] += 1;
-        kept[cost] <= MOST
+    let mut kept = [0; 3];
+    found.retain(|&(choice, ..)| {
+        kept[choice as usize] += 1;
+        kept[choice as usize] <= MOST
     });
-    let whole = |(cost, which, code, distance, before, last): (usize, usize, CodeAddress, u64, usize, Switch)| {
+    let whole = |(choice, which, code, distance, before, last): (Choice, usize, CodeAddress, u64, usize, Switch)| {
         let mut switches = made[..before].to_vec();
         switches.push(last);
-        Alternative { cost, which, code, distance, switches }
+        Alternative { choice, which, code, distance, switches }
     };
     found.into_iter().map(whole).collect()
 }

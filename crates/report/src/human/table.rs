@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use racehunter_finding::{Finding, Kind, Step};
 
 use crate::color::{ERROR, FAINT, STRONG, WARNING, paint};
+use crate::interleaving::is_unnamed;
 use crate::text::{clean, count, pad, shorten, width, wrap};
 use crate::threads::Threads;
 use crate::values;
@@ -57,14 +58,18 @@ pub(crate) fn number(steps: &[Step], at: usize) -> u64 {
     }
 }
 
-/// Returns the steps to show: all of a short interleaving, else those that matter.
+/// Returns the steps to show: all of a short interleaving that say what they access, else those that matter.
 fn rows(steps: &[Step]) -> Vec<Row<'_>> {
     let last = steps.len() - 1;
-    let mut kept = vec![number(steps, last) <= WHOLE; steps.len()];
+    let is_short = number(steps, last) <= WHOLE;
+    let mut kept: Vec<bool> = steps.iter().map(|step| is_short && !is_unnamed(step)).collect();
     if steps.iter().any(|step| step.matters) {
         for (at, step) in steps.iter().enumerate() {
             kept[at] |= step.matters;
         }
+    } else if is_short {
+        // Those of earlier versions do not say what matters.
+        kept.fill(true);
     } else {
         keep_around(steps, &mut kept);
     }

@@ -98,6 +98,10 @@ fn spelling(file: &str, line: &str, column: u32, access: Access) -> Option<spell
     let tokens = tokens(line);
     let at = tokens.iter().position(|token| token.range.contains(&start))?;
     let line = Line { text: line, tokens: &tokens };
+    let called = || line.called_member(at).filter(|_| file.ends_with(".c") && access == Access::Read);
+    if let Some(member) = called() {
+        return Some(member);
+    }
     if file.ends_with(".rs") { line.rust(at) } else { line.accessed(at, access).filter(|found| !line.declares(found)) }
 }
 

@@ -78,6 +78,7 @@ impl Line<'_> {
 
     fn sign(self, at: usize, access: Access) -> Option<Spelling> {
         match self.word(at) {
+            "=" if access == Access::Read => self.plain(self.copied_from(at)?),
             "=" | "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" | "<<=" | ">>=" => {
                 self.plain(self.backward(at)?)
             }
@@ -149,6 +150,25 @@ impl Line<'_> {
         (access == Access::Write && start > 0 && self.word(start - 1) == "=")
             .then(|| self.backward(start - 1))
             .flatten()
+    }
+
+    /// Returns the right side of an assignment of objects: C++ copies them at the sign, and the read is that of the
+    /// right side. The result of a call or of an operator has no name.
+    fn copied_from(self, sign: usize) -> Option<Range<usize>> {
+        let operand = self.forward(sign + 1)?;
+        matches!(self.word(operand.end), ";" | "," | ")" | "").then_some(operand)
+    }
+
+    /// Returns the member that is called at token `at`, `job->run` in `job->run(x)`. C has no methods: the call reads the
+    /// member, which is a pointer to a function.
+    pub(super) fn called_member(self, at: usize) -> Option<Spelling> {
+        let starts = self.class(at) == Some(Class::Name)
+            && at.checked_sub(1).is_none_or(|before| !matches!(self.word(before), "->" | "."));
+        let end = self.chain(at, |_| true).end;
+        let is_called = matches!(self.word(end), "->" | ".")
+            && self.class(end + 1) == Some(Class::Name)
+            && self.word(end + 2) == "(";
+        (starts && is_called).then(|| self.plain(at..end + 2)).flatten()
     }
 
     /// Returns the left side of the assignment whose right side has token `at`; only casts may be in between.

@@ -77,6 +77,25 @@ fn copies_of_structures_have_both_sides_at_the_source() {
     is(write("q->at = |(struct point){1, 2};"), "q->at");
 }
 
+/// C++ copies objects by a call of `operator=`, even if it is inlined.
+#[test]
+fn assignments_of_objects_have_both_sides_at_the_sign() {
+    is(write("slots_[tail] |= value;"), "slots_[tail]");
+    is(read("slots_[tail] |= value;"), "value");
+    is(read("value |= slots_[head];"), "slots_[head]");
+    is(read("*a |= *b;"), "*b");
+    assert_eq!(read("value |= next(head);"), None);
+    assert_eq!(read("value |= a + b;"), None);
+}
+
+#[test]
+fn calls_of_members_read_the_pointer_in_c() {
+    is(read("|job->run(job->arg);"), "job->run");
+    is(read("|ops[2].close(fd);"), "ops[2].close");
+    is(read("job->run(|job->arg);"), "job");
+    assert_eq!(expression("x.cpp", "job->run(3);", 1, Access::Read).as_deref(), Some("job"));
+}
+
 #[test]
 fn library_functions_work_behind_their_arguments() {
     is(write("|atomic_fetch_add(&at, 2);"), "at");
