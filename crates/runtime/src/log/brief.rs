@@ -3,8 +3,8 @@
 //! Walks ask for brief logs. They need to know which places there are, and how many decisions with a choice: both follow from a brief log. What
 //! the detector and the rest of the runtime notice is logged as always.
 
-use crate::Global;
 use crate::thread::CURRENT;
+use crate::{Global, swift};
 use racehunter_abi::{EventNumber, Kind, Record, ThreadId};
 
 /// Places that are remembered. Two that have the same position here are logged again when they alternate.
@@ -19,6 +19,8 @@ struct Brief {
     /// Number of the last of them, and its thread.
     passed_at: EventNumber,
     thread: ThreadId,
+    /// Whether the log leaves out anything.
+    is_outline: bool,
     /// The last event that is in the log or counted in `passed`.
     last: EventNumber,
     /// The event of the last record about threads that can run, or cannot, from then on.
@@ -32,9 +34,45 @@ static BRIEF: Global<Brief> = Global::new(Brief {
     passed: 0,
     passed_at: EventNumber::START,
     thread: ThreadId::MAIN,
+    is_outline: false,
     last: EventNumber::START,
     changed: EventNumber::START,
 });
+
+/// An access, and when it was made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Made {
+    code: usize,
+    address: usize,
+    size: usize,
+    kind: Kind,
+    thread: ThreadId,
+    /// Number of the times before that threads began or ended, or handlers did. 0: nothing was made.
+    era: u32,
+}
+
+/// If all accesses are points, the log has the first of each kind at each place to each address, by each thread, in each era: whether memory is
+/// shared, and where, depends on nothing else.
+struct Distinct {
+    is_on: bool,
+    era: u32,
+    /// Accesses that were logged. Two that have the same position here are logged again when they alternate.
+    made: [Made; ACCESSES],
+}
+
+const ACCESSES: usize = 1 << 15;
+const NOTHING: Made = Made { code: 0, address: 0, size: 0, kind: Kind::None, thread: ThreadId::MAIN, era: 0 };
+
+static DISTINCT: Global<Distinct> = Global::new(Distinct { is_on: false, era: 0, made: [NOTHING; ACCESSES] });
+
+/// Whether this access is in the log already.
+unsafe fn is_made(kind: Kind, address: usize, size: usize, code: usize) -> bool {
+    let distinct = DISTINCT.ptr();
+    let access = Made { code, address, size, kind, thread: CURRENT.get(), era: (*distinct).era };
+    let hash = (address ^ code << 20).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let made = &mut (*distinct).made[hash >> (usize::BITS - ACCESSES.trailing_zeros())];
+    core::mem::replace(made, access) == access
+}
 
 /// Code addresses at which an access was logged.
 static SEEN: Global<[usize; PLACES]> = Global::new([0; PLACES]);
@@ -45,29 +83,49 @@ pub(super) unsafe fn begin() {
     if (*brief).is_used {
         (*SEEN.ptr()).fill(0);
     }
-    ((*brief).is_used, (*brief).passed) = (false, 0);
+    ((*brief).is_used, (*brief).is_outline, (*brief).passed) = (false, false, 0);
     ((*brief).last, (*brief).changed) = (EventNumber::START, EventNumber::START);
+    // What was made before is not in this log.
+    (*DISTINCT.ptr()).era += 1;
 }
 
-/// Whether the log is brief from here on.
-pub(crate) unsafe fn set(is_on: bool) {
+/// What a copy of this process has to know when nothing that was left out is missing in the log: the events of
+/// [`Brief::last`] and [`Brief::changed`].
+pub(super) unsafe fn state() -> (EventNumber, EventNumber) {
+    ((*BRIEF.ptr()).last, (*BRIEF.ptr()).changed)
+}
+
+/// Continues from this state, in a log that has just begun.
+pub(super) unsafe fn go_on((last, changed): (EventNumber, EventNumber)) {
+    ((*BRIEF.ptr()).last, (*BRIEF.ptr()).changed) = (last, changed);
+}
+
+/// Whether the log is brief from here on, and whether all accesses are points.
+pub(crate) unsafe fn set(is_on: bool, observes_all: bool) {
+    swift::end();
     (*BRIEF.ptr()).is_on = is_on;
+    (*DISTINCT.ptr()).is_on = observes_all;
 }
 
 /// Whether the access that is event `n`, at `code`, is left out. If so, it is counted.
 #[inline(always)]
-pub(crate) unsafe fn passes(n: EventNumber, code: usize) -> bool {
+pub(crate) unsafe fn passes(n: EventNumber, kind: Kind, address: usize, size: usize, code: usize) -> bool {
     let brief = BRIEF.ptr();
     if !(*brief).is_on {
         return false;
     }
-    let seen = &mut (*SEEN.ptr())[(code ^ code >> 11) % PLACES];
-    // What changed with its own event did not hold yet at the decision before it: that can only be seen if it is logged.
-    if *seen != code || (*brief).changed == n {
-        *seen = code;
+    swift::end();
+    let is_known = if (*DISTINCT.ptr()).is_on {
+        is_made(kind, address, size, code)
+    } else {
         (*brief).is_used = true;
+        core::mem::replace(&mut (*SEEN.ptr())[(code ^ code >> 11) % PLACES], code) == code
+    };
+    // What changed with its own event did not hold yet at the decision before it: that can only be seen if it is logged.
+    if !is_known || (*brief).changed == n {
         return false;
     }
+    (*brief).is_outline = true;
     // A decision, or another access of the same event, already stands for it.
     if (*brief).last != n {
         (*brief).last = n;
@@ -78,10 +136,21 @@ pub(crate) unsafe fn passes(n: EventNumber, code: usize) -> bool {
     true
 }
 
+/// Counts accesses that the hooks have left out, of which the last is event `last`.
+pub(crate) unsafe fn has_passed(accesses: u64, last: EventNumber, thread: ThreadId) {
+    let brief = BRIEF.ptr();
+    (*brief).passed += accesses;
+    ((*brief).passed_at, (*brief).last, (*brief).thread) = (last, last, thread);
+}
+
 /// The record that has to come before this one: what was left out until here.
 #[inline(always)]
 pub(super) unsafe fn before(record: &Record) -> Option<Record> {
+    swift::end();
     let brief = BRIEF.ptr();
+    if matches!(record.kind, Kind::Create | Kind::Join | Kind::Exit | Kind::Handler) {
+        (*DISTINCT.ptr()).era += 1;
+    }
     let stands_for_event = record.kind.is_event() || matches!(record.kind, Kind::Switch);
     if stands_for_event {
         (*brief).last = record.index;
@@ -93,11 +162,20 @@ pub(super) unsafe fn before(record: &Record) -> Option<Record> {
     }
     // The event of this record is not left out any more.
     (*brief).passed -= u64::from(stands_for_event && (*brief).passed_at == record.index);
-    rest()
+    passed()
+}
+
+/// What was left out and is not yet in the log, when the log ends. A log that leaves out anything has such a record at its end.
+pub(super) unsafe fn rest() -> Option<Record> {
+    swift::end();
+    let brief = BRIEF.ptr();
+    let (index, thread) = ((*brief).passed_at, (*brief).thread);
+    let nothing = Record { index, thread, kind: Kind::Passed, ..Record::default() };
+    passed().or((*brief).is_outline.then_some(nothing))
 }
 
 /// What was left out and is not yet in the log.
-pub(super) unsafe fn rest() -> Option<Record> {
+unsafe fn passed() -> Option<Record> {
     let brief = BRIEF.ptr();
     let object = core::mem::take(&mut (*brief).passed);
     let (index, thread) = ((*brief).passed_at, (*brief).thread);

@@ -1,10 +1,11 @@
 //! Starts an execution: what the runtime takes from the plan in its slot.
 
-use super::{PLAN, WALK, arm, log_state};
+use super::{PLAN, WALK, arm, log_state, uncounted};
 use crate::thread::{COUNT, State, thread, threads};
 use crate::{log, server, start};
 use racehunter_abi::control::{
-    FLAG_BRIEF, TAIL_GUIDED, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM,
+    FLAG_BRIEF, OBSERVE_POINTS, TAIL_GUIDED, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM,
+    TAIL_UNIFORM,
 };
 use racehunter_abi::{EventNumber, Kind, Record};
 use racehunter_machine::plan::Switches;
@@ -49,7 +50,7 @@ unsafe fn take_observation() {
     let (plan, slot) = (PLAN.ptr(), server::slot());
     (*plan).flags = (*slot).flags | start::more_flags();
     // A start that other plans continue from logs all that any of them asks for.
-    log::brief::set((*slot).flags & FLAG_BRIEF != 0 && !start::may_stay());
+    log::brief::set((*slot).flags & FLAG_BRIEF != 0 && !start::may_stay(), (*slot).observe != OBSERVE_POINTS);
     (*plan).observe = (*slot).observe;
     (*plan).log_from = if server::is_hushed() { EventNumber((*slot).log_from) } else { EventNumber::START };
 }
@@ -63,6 +64,8 @@ pub(crate) unsafe fn observes_as_planned() {
 /// Takes the strategy of the tail.
 pub(super) unsafe fn take_tail() {
     let slot = server::slot();
+    // What the last walk has not been told is not about this one.
+    uncounted();
     (*PLAN.ptr()).tail = (*slot).tail;
     let style = match (*slot).tail {
         TAIL_PCT => Style::Pct { depth: (*slot).depth, length: (*slot).length },
