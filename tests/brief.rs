@@ -268,19 +268,3 @@ fn walks_that_follow_variables_or_reads_are_the_same_with_brief_logs() {
     let records = |executions: &[Execution]| executions.iter().map(|one| one.records.len()).sum::<usize>();
     assert!(records(&brief) * 10 < records(&whole) * 9, "{} records instead of {}", records(&brief), records(&whole));
 }
-
-#[test]
-fn repeated_accesses_are_not_needed_to_find_shared_ones() {
-    for source in [EVERYTHING, LONG, DEADLOCK] {
-        let (_workshop, program) = Workshop::with_program(source);
-        let mut processes = start(&program);
-        let whole = Plan { observe: Observe::Everything, ..Plan::default() };
-        let brief = Plan { brief: true, ..whole.clone() };
-        let executions = processes.run(&[whole, brief]).expect("they run");
-        let shared: Vec<_> = executions.iter().map(shared_sites).collect();
-        assert_eq!(shared[0], shared[1]);
-        assert!(!shared[0].is_empty());
-        let records = |at: usize| executions[at].records.len();
-        assert!(source != LONG || records(1) * 10 < records(0), "{} records instead of {}", records(1), records(0));
-    }
-}

@@ -15,8 +15,7 @@ pub struct Plan {
     /// decisions before, and earlier executions have shown the alternatives.
     pub log_from: EventNumber,
     /// Whether the log may leave out accesses: of those at each place in the code, only the first is needed. The others are counted, see
-    /// [`racehunter_log::Event::Passed`]. What the runtime notices is logged in any case. With [`Observe::Everything`], the log has what
-    /// [`crate::shared_sites`] needs.
+    /// [`racehunter_log::Event::Passed`]. What the runtime notices is logged in any case.
     pub brief: bool,
     /// The strategy once the forced decisions are used up.
     pub tail: Tail,

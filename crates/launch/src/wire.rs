@@ -95,7 +95,7 @@ fn set_tail(slot: &mut Slot, tail: Tail) {
 fn flags(plan: &Plan, is_selective: bool) -> u32 {
     let detects = !is_selective && plan.detect_races && plan.select.is_none();
     // Whatever looks at single accesses needs them in the log.
-    let looks_closer = plan.observe == Observe::Code || plan.explain.is_some() || plan.stacks || plan.free;
+    let looks_closer = plan.observe != Observe::Points || plan.explain.is_some() || plan.stacks || plan.free;
     let is_brief = plan.brief && !looks_closer && plan.select.is_none();
     let bits = [
         (FLAG_SELECTIVE, is_selective),
@@ -183,8 +183,7 @@ mod tests {
     fn what_looks_at_accesses_has_no_brief_log() {
         let is_brief = |plan: Plan| encode(&Plan { brief: true, ..plan }, &CONTEXT).flags & FLAG_BRIEF != 0;
         assert!(is_brief(Plan::default()));
-        assert!(is_brief(Plan { observe: Observe::Everything, ..Plan::default() }));
-        assert!(!is_brief(Plan { observe: Observe::Code, ..Plan::default() }));
+        assert!(!is_brief(Plan { observe: Observe::Everything, ..Plan::default() }));
         assert!(!is_brief(Plan { explain: Some((Address(64), 8)), ..Plan::default() }));
         assert!(!is_brief(Plan { stacks: true, ..Plan::default() }));
         assert!(!is_brief(Plan { free: true, ..Plan::default() }));

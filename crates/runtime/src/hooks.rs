@@ -195,7 +195,7 @@ pub(crate) unsafe fn log_access(
     }
     let t = current();
     (*t).code = code;
-    if log::brief::passes(index, kind, address, size, code) {
+    if log::brief::passes(index, code) {
         if track::is_active() {
             let (code, object, extra) = (log::relative(code), address as u64, size as u64);
             track::note(&Record { index, code, object, extra, thread: CURRENT.get(), kind, ..Record::default() });

@@ -39,41 +39,6 @@ static BRIEF: Global<Brief> = Global::new(Brief {
     changed: EventNumber::START,
 });
 
-/// An access, and when it was made.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Made {
-    code: usize,
-    address: usize,
-    size: usize,
-    kind: Kind,
-    thread: ThreadId,
-    /// Number of the times before that threads began or ended, or handlers did. 0: nothing was made.
-    era: u32,
-}
-
-/// If all accesses are points, the log has the first of each kind at each place to each address, by each thread, in each era: whether memory is
-/// shared, and where, depends on nothing else.
-struct Distinct {
-    is_on: bool,
-    era: u32,
-    /// Accesses that were logged. Two that have the same position here are logged again when they alternate.
-    made: [Made; ACCESSES],
-}
-
-const ACCESSES: usize = 1 << 15;
-const NOTHING: Made = Made { code: 0, address: 0, size: 0, kind: Kind::None, thread: ThreadId::MAIN, era: 0 };
-
-static DISTINCT: Global<Distinct> = Global::new(Distinct { is_on: false, era: 0, made: [NOTHING; ACCESSES] });
-
-/// Whether this access is in the log already.
-unsafe fn is_made(kind: Kind, address: usize, size: usize, code: usize) -> bool {
-    let distinct = DISTINCT.ptr();
-    let access = Made { code, address, size, kind, thread: CURRENT.get(), era: (*distinct).era };
-    let hash = (address ^ code << 20).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let made = &mut (*distinct).made[hash >> (usize::BITS - ACCESSES.trailing_zeros())];
-    core::mem::replace(made, access) == access
-}
-
 /// Code addresses at which an access was logged.
 static SEEN: Global<[usize; PLACES]> = Global::new([0; PLACES]);
 
@@ -85,8 +50,6 @@ pub(super) unsafe fn begin() {
     }
     ((*brief).is_used, (*brief).is_outline, (*brief).passed) = (false, false, 0);
     ((*brief).last, (*brief).changed) = (EventNumber::START, EventNumber::START);
-    // What was made before is not in this log.
-    (*DISTINCT.ptr()).era += 1;
 }
 
 /// What a copy of this process has to know when nothing that was left out is missing in the log: the events of
@@ -100,27 +63,22 @@ pub(super) unsafe fn go_on((last, changed): (EventNumber, EventNumber)) {
     ((*BRIEF.ptr()).last, (*BRIEF.ptr()).changed) = (last, changed);
 }
 
-/// Whether the log is brief from here on, and whether all accesses are points.
-pub(crate) unsafe fn set(is_on: bool, observes_all: bool) {
+/// Whether the log is brief from here on.
+pub(crate) unsafe fn set(is_on: bool) {
     swift::end();
     (*BRIEF.ptr()).is_on = is_on;
-    (*DISTINCT.ptr()).is_on = observes_all;
 }
 
 /// Whether the access that is event `n`, at `code`, is left out. If so, it is counted.
 #[inline(always)]
-pub(crate) unsafe fn passes(n: EventNumber, kind: Kind, address: usize, size: usize, code: usize) -> bool {
+pub(crate) unsafe fn passes(n: EventNumber, code: usize) -> bool {
     let brief = BRIEF.ptr();
     if !(*brief).is_on {
         return false;
     }
     swift::end();
-    let is_known = if (*DISTINCT.ptr()).is_on {
-        is_made(kind, address, size, code)
-    } else {
-        (*brief).is_used = true;
-        core::mem::replace(&mut (*SEEN.ptr())[(code ^ code >> 11) % PLACES], code) == code
-    };
+    (*brief).is_used = true;
+    let is_known = core::mem::replace(&mut (*SEEN.ptr())[(code ^ code >> 11) % PLACES], code) == code;
     // What changed with its own event did not hold yet at the decision before it: that can only be seen if it is logged.
     if !is_known || (*brief).changed == n {
         return false;
@@ -148,9 +106,6 @@ pub(crate) unsafe fn has_passed(accesses: u64, last: EventNumber, thread: Thread
 pub(super) unsafe fn before(record: &Record) -> Option<Record> {
     swift::end();
     let brief = BRIEF.ptr();
-    if matches!(record.kind, Kind::Create | Kind::Join | Kind::Exit | Kind::Handler) {
-        (*DISTINCT.ptr()).era += 1;
-    }
     let stands_for_event = record.kind.is_event() || matches!(record.kind, Kind::Switch);
     if stands_for_event {
         (*brief).last = record.index;

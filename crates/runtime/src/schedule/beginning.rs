@@ -4,8 +4,7 @@ use super::{PLAN, WALK, arm, log_state, uncounted};
 use crate::thread::{COUNT, State, thread, threads};
 use crate::{log, server, start};
 use racehunter_abi::control::{
-    FLAG_BRIEF, OBSERVE_POINTS, TAIL_GUIDED, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM,
-    TAIL_UNIFORM,
+    FLAG_BRIEF, TAIL_GUIDED, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM,
 };
 use racehunter_abi::{EventNumber, Kind, Record};
 use racehunter_machine::plan::Switches;
@@ -50,7 +49,7 @@ unsafe fn take_observation() {
     let (plan, slot) = (PLAN.ptr(), server::slot());
     (*plan).flags = (*slot).flags | start::more_flags();
     // A start that other plans continue from logs all that any of them asks for.
-    log::brief::set((*slot).flags & FLAG_BRIEF != 0 && !start::may_stay(), (*slot).observe != OBSERVE_POINTS);
+    log::brief::set((*slot).flags & FLAG_BRIEF != 0 && !start::may_stay());
     (*plan).observe = (*slot).observe;
     (*plan).log_from = if server::is_hushed() { EventNumber((*slot).log_from) } else { EventNumber::START };
 }
