@@ -1,10 +1,14 @@
 //! Walks ask for brief logs, which leave out most accesses. Nothing that a hunt learns from the log of a walk may depend on that: the schedule, the
 //! end, what the runtime noticed, the places in the code, and the number of decisions at which there was a choice.
 
+use racehunter_abi::{MAIN_PATH, path_of};
 use racehunter_e2e::Workshop;
-use racehunter_explore::{Execution, Executor, Going, Plan, Style, Tail, decisions, reported_sites, shared_sites};
+use racehunter_explore::{
+    Execution, Executor, GatedPlace, Going, Observe, Plan, ReadConstraint, Style, Tail, Tracked, decisions,
+    reported_sites, shared_sites,
+};
 use racehunter_launch::{Limits, Processes, Program};
-use racehunter_log::{CodeAddress, Entry, Event, EventNumber, ThreadId};
+use racehunter_log::{CodeAddress, Entry, Event, EventNumber, ThreadId, ThreadPath};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -88,6 +92,41 @@ int main(void) {
 }
 "#;
 
+/// Two threads that make hundreds of thousands of accesses at few places: to memory that both use, under a lock and without one, and
+/// to local variables of `main`.
+const LONG: &str = r#"
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int table[64], racy;
+static char bytes[64];
+
+static void *work(void *argument) {
+    long *sum = argument;
+    for (int round = 0; round < 60; round++) {
+        pthread_mutex_lock(&lock);
+        for (int i = 0; i < 600; i++) {
+            table[i % 64] += bytes[(i + round) % 64];
+            bytes[i % 64] = (char)(table[i % 32] + i);
+            *sum += table[i % 48];
+        }
+        pthread_mutex_unlock(&lock);
+        for (int i = 0; i < 100; i++)
+            racy += i;
+    }
+    return NULL;
+}
+
+int main(void) {
+    pthread_t threads[2];
+    long sum = 0;
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, work, &sum);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+"#;
+
 /// All that a hunt learns from a walk.
 #[derive(Debug, PartialEq)]
 struct Learned {
@@ -138,7 +177,7 @@ fn assert_alike(source: &str) -> (usize, usize) {
     // Some of what is shared is not a point at first: then the executions report it.
     for round in 0..2 {
         if round == 1 {
-            let observed = Plan { observe: racehunter_explore::Observe::Everything, ..Plan::default() };
+            let observed = Plan { observe: Observe::Everything, ..Plan::default() };
             let executions = processes.run(&[observed]).expect("it runs");
             processes.add_points(&shared_sites(&executions[0]));
         }
@@ -171,4 +210,61 @@ fn a_brief_log_tells_as_much_about_a_walk() {
 #[test]
 fn a_brief_log_ends_with_the_threads_of_a_deadlock() {
     assert_alike(DEADLOCK);
+}
+
+#[test]
+fn points_of_a_long_execution_count_even_if_only_the_hooks_see_them() {
+    let (_workshop, program) = Workshop::with_program(LONG);
+    let mut processes = start(&program);
+    let observed = Plan { observe: Observe::Everything, ..Plan::default() };
+    let executions = processes.run(&[observed]).expect("it runs");
+    assert!(executions[0].events > 400_000, "{} events", executions[0].events);
+    processes.add_points(&shared_sites(&executions[0]));
+    let pct = |seed| Tail::Walk { style: Style::Pct { depth: 4, length: 300_000 }, seed };
+    for tail in [Tail::MinSwitches, pct(1), pct(2), pct(3), pct(4), Tail::random(1)] {
+        let whole = Plan { tail, ..Plan::default() };
+        let brief = Plan { brief: true, ..whole.clone() };
+        let executions = processes.run(&[whole, brief]).expect("they run");
+        assert_eq!(learned(&executions[0]), learned(&executions[1]), "{tail:?}");
+        if tail != Tail::random(1) {
+            let records = |at: usize| executions[at].records.len();
+            assert!(records(1) * 100 < records(0), "{} records instead of {}", records(1), records(0));
+        }
+        // What such an execution was is known well enough to repeat it.
+        let again = processes.run(&[executions[1].repeat()]).expect("it runs").remove(0);
+        assert_eq!((again.outcome, again.events), (executions[1].outcome.clone(), executions[1].events), "{tail:?}");
+    }
+}
+
+#[test]
+fn walks_that_follow_variables_or_reads_are_the_same_with_brief_logs() {
+    let (_workshop, program) = Workshop::with_program(EVERYTHING);
+    let mut processes = start(&program);
+    let observed = Plan { observe: Observe::Everything, ..Plan::default() };
+    let executions = processes.run(&[observed]).expect("it runs");
+    processes.add_points(&shared_sites(&executions[0]));
+    let log = &processes.run(&[Plan::default()]).expect("it runs")[0];
+    let accesses: Vec<_> = log.entries().filter_map(|entry| Some((entry, entry.access()?))).collect();
+    let mut plans = Vec::new();
+    for (number, (entry, access)) in accesses.iter().enumerate().step_by(accesses.len() / 10) {
+        let seed = number as u64;
+        let track = vec![Tracked::At(access.address)];
+        let walk = |style| Plan { tail: Tail::Walk { style, seed }, allocations: true, ..Plan::default() };
+        plans.push(Plan { track, weights: vec![(ThreadPath(MAIN_PATH), 60)], ..walk(Style::Uniform) });
+        let at = |code: CodeAddress| GatedPlace { code: code.0, gate: code.0 };
+        let writer = accesses.iter().rev().find(|(_, other)| other.address == access.address && other.mode.writes());
+        let write = writer.map_or(0, |(entry, _)| entry.code().0);
+        for reader in [path_of(MAIN_PATH, 1), path_of(MAIN_PATH, 2)] {
+            let read = at(entry.code());
+            let constraints = vec![ReadConstraint { reader, read, write, ..ReadConstraint::default() }];
+            plans.push(Plan { constraints, ..walk(Style::Guided) });
+        }
+    }
+    let brief: Vec<Plan> = plans.iter().map(|plan| Plan { brief: true, ..plan.clone() }).collect();
+    let (whole, brief) = (processes.run(&plans).expect("they run"), processes.run(&brief).expect("they run"));
+    for ((whole, brief), plan) in whole.iter().zip(&brief).zip(&plans) {
+        assert_eq!(learned(whole), learned(brief), "{plan:?}");
+    }
+    let records = |executions: &[Execution]| executions.iter().map(|one| one.records.len()).sum::<usize>();
+    assert!(records(&brief) * 10 < records(&whole) * 9, "{} records instead of {}", records(&brief), records(&whole));
 }

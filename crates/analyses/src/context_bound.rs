@@ -91,6 +91,8 @@ pub struct ContextBound {
     postponed: Vec<PrefixId>,
     /// What was seen so far that limits the guarantee.
     seen: Seen,
+    /// A whole log was [long](crate::LONG).
+    long: bool,
     /// Some loop was seen to wait for another thread. Recognising such loops requires logs of all accesses.
     spins: bool,
     /// The search has to start again.
@@ -132,6 +134,7 @@ impl ContextBound {
             later: Vec::new(),
             postponed: Vec::new(),
             seen: Seen::default(),
+            long: false,
             spins: false,
             again: false,
             done: (0, 0.0),
@@ -150,6 +153,12 @@ impl ContextBound {
     #[must_use]
     pub fn starting_at(self, bound: u32) -> Self {
         Self { first_bound: bound, ..self }
+    }
+
+    /// Explores a program whose executions are known to be long, with brief logs from the start.
+    #[must_use]
+    pub fn of_long_executions(self) -> Self {
+        Self { long: true, ..self }
     }
 
     /// Explores all schedules in one stage.
@@ -227,7 +236,7 @@ impl ContextBound {
             } else {
                 let (at, code, own) = (decision.at, decision.code, prefix.own || begins);
                 let early = went_on && step == Step::Preemption;
-                choices.push(Last { at, to: thread, code, cost, own, early, share: 0.0 });
+                choices.push(Last { at, to: thread, code, cost, own, early, again: false, share: 0.0 });
             }
         }
         choices
@@ -276,15 +285,21 @@ impl Analysis for ContextBound {
             Strategy::MinSwitches | Strategy::Fair(_) => Tail::MinSwitches,
         };
         let log_from = if self.reads_tails_only() { self.trie.last(target).at } else { EventNumber::START };
-        Plan { tail, log_from, fair_limit: self.strategy.fair_limit(), ..plan }
+        Plan { tail, log_from, fair_limit: self.strategy.fair_limit(), brief: self.can_be_brief(target), ..plan }
     }
 
-    fn reads_other_logs(&self, _: u64) -> bool {
+    fn other_targets(&mut self, execution: &Execution) -> Vec<PrefixId> {
+        self.long |= execution.records.len() > crate::LONG;
+        Vec::new()
+    }
+
+    fn reads_other_log(&self, _: u64) -> bool {
         false
     }
 
     fn new_targets(&mut self, &target: &PrefixId, execution: &Execution) -> Vec<PrefixId> {
         self.spins = self.spins || execution.has_waiting_loop();
+        self.long |= execution.records.len() > crate::LONG;
         if self.reduction.is_some() && execution.is_annotated() {
             // Annotations hide dependences between events.
             self.disable_reduction();
@@ -311,6 +326,7 @@ impl Analysis for ContextBound {
         let (mut prefix, mut last) = (target, start);
         let mut traversal = self.traversal(target, execution);
         let mut decisions = decisions(execution);
+        let mut alternatives = Alternatives::of(&start, execution);
         let again = execution.waits_again().unwrap_or(EventNumber::NEVER);
         let mut wakeups = Wakeups::new(execution);
         while let Some(decision) = decisions.next() {
@@ -339,9 +355,12 @@ impl Analysis for ContextBound {
                     // The usual case at the last bound: every alternative costs too much.
                     self.seen.cut_off |= decisions.has_others();
                 } else {
-                    let choices = self.choices(last, (&decision, &decisions, &spurious), traversal.as_ref(), key);
+                    let mut choices = self.choices(last, (&decision, &decisions, &spurious), traversal.as_ref(), key);
+                    alternatives.retain(&mut choices, self.bound);
                     last.share = self.targets(prefix, choices, last.share, &mut targets);
-                    self.postpone(prefix, last, (&decision, &decisions));
+                    if !start.again {
+                        self.postpone(prefix, last, (&decision, &decisions));
+                    }
                 }
                 last.cost += self.cost_of(decision.step);
                 if !last.own && matches!(decision.step, Step::Preemption | Step::Unfair) {
@@ -365,7 +384,8 @@ impl Analysis for ContextBound {
                 traversal.decide(&decision, decisions.time_passes());
             }
             if decision.at > start.at && decision.logged {
-                let on = Last { at: decision.at, to: decision.to, code: decision.code, early: false, ..last };
+                let (at, to, code) = (decision.at, decision.to, decision.code);
+                let on = Last { at, to, code, early: false, again: false, ..last };
                 let Some(child) = self.trie.child(prefix, on) else {
                     self.seen.dropped = true;
                     break;
@@ -373,6 +393,12 @@ impl Analysis for ContextBound {
                 self.trie.release(prefix);
                 prefix = child;
             }
+        }
+        if let Alternatives::Cheap { left_out } = alternatives
+            && (left_out || decisions.passed_choices() > 0)
+        {
+            self.seen.spurious |= execution.chose_wakeups();
+            self.explore_again(target);
         }
         self.trie.release(prefix);
         self.finished(last.share);
@@ -474,7 +500,7 @@ impl Analysis for ContextBound {
         out.number(self.bound);
         let Seen { cut_off, dropped, unfair, spurious } = self.seen;
         let (reduces, dynamic) = (self.reduction.is_some(), self.reduction == Some(Reduction::Dynamic));
-        let flags = [reduces, dynamic, cut_off, dropped, unfair, spurious, self.spins];
+        let flags = [reduces, dynamic, cut_off, dropped, unfair, spurious, self.spins, self.long];
         flags.into_iter().for_each(|flag| out.number(flag));
         [self.done.0, self.done.1.to_bits(), self.left_out].into_iter().for_each(|number| out.number(number));
         self.trie.save(out);
@@ -497,7 +523,7 @@ impl Analysis for ContextBound {
         self.reduction = reduces.then_some(kind);
         let (cut_off, dropped) = (input.flag()?, input.flag()?);
         self.seen = Seen { cut_off, dropped, unfair: input.flag()?, spurious: input.flag()? };
-        self.spins = input.flag()?;
+        (self.spins, self.long) = (input.flag()?, input.flag()?);
         self.done = (input.number()?, f64::from_bits(input.number()?));
         self.left_out = input.number()?;
         self.trie = Trie::load(input)?;
@@ -532,7 +558,8 @@ impl ContextBound {
     /// Notes a thread that had to give way: letting it continue is another choice, which costs nothing.
     fn postpone(&mut self, prefix: PrefixId, last: Last, (decision, decisions): (&Decision, &Decisions<'_>)) {
         if decisions.could_go_on() {
-            let choice = Last { at: decision.at, to: decision.from, code: decision.code, early: false, ..last };
+            let (at, to, code) = (decision.at, decision.from, decision.code);
+            let choice = Last { at, to, code, early: false, again: false, ..last };
             match self.trie.child(prefix, choice) {
                 Some(child) => self.postponed.push(child),
                 None => self.seen.dropped = true,
@@ -545,6 +572,32 @@ impl ContextBound {
     fn reads_tails_only(&self) -> bool {
         let follows_plan = self.strategy != Strategy::Random;
         self.reduction.is_none() && self.part.is_whole() && follows_plan && !self.spins
+    }
+
+    /// Returns whether a brief log is enough for now. It shows every alternative that costs nothing, and all others concern a later
+    /// stage: then the target is explored again, with a whole log.
+    ///
+    /// A long execution has hundreds of thousands of alternatives that cost something. Most hunts end before their stage, and to note
+    /// them takes longer than to run the program.
+    fn can_be_brief(&self, target: PrefixId) -> bool {
+        let last = self.trie.last(target);
+        self.long && self.reads_tails_only() && target != ROOT && !last.again && last.cost == self.bound
+    }
+
+    /// Queues a target that was explored with a brief log for the next stage, if there is one.
+    fn explore_again(&mut self, target: PrefixId) {
+        if self.bound >= self.last_bound {
+            self.seen.cut_off = true;
+            return;
+        }
+        let stage = self.bound as usize + 1;
+        if self.later.len() <= stage {
+            self.later.resize_with(stage + 1, Vec::new);
+        }
+        match self.trie.again(target) {
+            Some(again) => self.later[stage].push(again),
+            None => self.seen.dropped = true,
+        }
     }
 
     /// Returns whether the running thread is part of the state. It is not if switches cost nothing.
@@ -563,6 +616,38 @@ impl ContextBound {
     /// Restarts the search without reduction.
     fn disable_reduction(&mut self) {
         self.again |= self.reduction.take().is_some();
+    }
+}
+
+/// Which alternatives of an execution become targets.
+enum Alternatives {
+    /// All.
+    All,
+    /// Those within the bound of the stage, because the log is brief. Some of the others may have been left out already.
+    Cheap { left_out: bool },
+    /// Those that cost more than this. The others have become targets before.
+    Above(u32),
+}
+
+impl Alternatives {
+    fn of(start: &Last, execution: &Execution) -> Self {
+        match start.again {
+            true => Self::Above(start.cost),
+            false if execution.is_outline() => Self::Cheap { left_out: false },
+            false => Self::All,
+        }
+    }
+
+    fn retain(&mut self, choices: &mut Vec<Last>, bound: u32) {
+        match self {
+            Self::All => {}
+            Self::Cheap { left_out } => {
+                let all = choices.len();
+                choices.retain(|choice| choice.cost <= bound);
+                *left_out |= choices.len() < all;
+            }
+            Self::Above(cost) => choices.retain(|choice| choice.cost > *cost),
+        }
     }
 }
 

@@ -165,7 +165,7 @@ impl Analysis for Coverage {
         self.initial_targets()
     }
 
-    fn reads_other_logs(&self, _: u64) -> bool {
+    fn reads_other_log(&self, _: u64) -> bool {
         false
     }
 

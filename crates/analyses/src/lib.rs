@@ -48,10 +48,9 @@ pub use witness::{codes, is_predicted, witness};
 
 use racehunter_explore::Objects;
 
-/// Whether one of the next numbers after `count`, of which there are `next`, is a power of two.
-pub(crate) fn meets_power_of_two(count: u64, next: u64) -> bool {
-    (count + 1).checked_next_power_of_two().is_some_and(|power| power <= count.saturating_add(next))
-}
+/// Number of records from which on a log is long: then techniques that can do without most accesses ask for brief logs
+/// ([`racehunter_explore::Plan::brief`]), and learn from whole ones less often.
+pub(crate) const LONG: usize = 50_000;
 
 /// The options of all techniques. Each technique reads those that concern it.
 #[derive(Clone, Debug, PartialEq)]

@@ -89,7 +89,8 @@ impl Predict {
         }
         self.seen += 1;
         // Executions of one program resemble each other, so logs are analysed less and less often.
-        if self.seen.is_power_of_two() { self.predictions(execution, Part::WHOLE) } else { Vec::new() }
+        let is_due = self.seen.is_power_of_two() && !execution.is_outline();
+        if is_due { self.predictions(execution, Part::WHOLE) } else { Vec::new() }
     }
 }
 
@@ -127,8 +128,8 @@ impl Analysis for Predict {
         self.learn(execution)
     }
 
-    fn reads_other_logs(&self, next: u64) -> bool {
-        crate::meets_power_of_two(self.seen, next)
+    fn reads_other_log(&self, after: u64) -> bool {
+        (self.seen + after + 1).is_power_of_two()
     }
 
     fn guesses(&self) -> bool {

@@ -4,7 +4,7 @@ use crate::Aliases;
 use racehunter_explore::{
     Execution, Going, Loader, MOST_TRACKED, MOST_WEIGHTS, Saver, Tracked, Unusable, Variable, Variables, decisions,
 };
-use racehunter_log::{Event, ThreadId, ThreadPath};
+use racehunter_log::{Entry, Event, ThreadId, ThreadPath};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -152,12 +152,15 @@ impl Profile {
         choices += decisions.passed_choices();
         let grew = choices > self.choices;
         self.choices = self.choices.max(choices);
-        self.note_common(execution) || grew
+        self.note_threads(execution) || grew
     }
 
-    fn note_common(&mut self, execution: &Execution) -> bool {
+    /// Takes in the threads of an execution. Returns whether their number grew.
+    pub fn note_threads(&mut self, execution: &Execution) -> bool {
         let by_luck = |event: Event| matches!(event, Event::Suspended { .. } | Event::Blocked { may_wake: true, .. });
-        self.random_wakeups |= execution.entries().any(|entry| entry.is_scheduling() && by_luck(entry.event()));
+        let may_be = |entry: &Entry<'_>| entry.is_scheduling() && !entry.is_switch();
+        self.random_wakeups =
+            self.random_wakeups || execution.entries().filter(may_be).any(|entry| by_luck(entry.event()));
         let threads = u64::from(execution.threads);
         let grew = threads > self.threads;
         self.threads = self.threads.max(threads);
@@ -181,7 +184,7 @@ impl Profile {
             known.most += more;
         }
         self.find_shared();
-        self.note_common(execution) || more > 0
+        self.note_threads(execution) || more > 0
     }
 
     /// Takes in the threads and variables of an execution. Returns whether one of the numbers grew.
@@ -215,7 +218,7 @@ impl Profile {
         let before = std::mem::take(&mut self.shared);
         self.find_shared();
         let grew = before != self.shared;
-        self.note_common(execution) || grew || new_sites
+        self.note_threads(execution) || grew || new_sites
     }
 
     /// Takes in the accesses of a variable in one execution. Returns whether a site was new.

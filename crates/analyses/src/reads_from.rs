@@ -38,6 +38,8 @@ pub struct ReadsFrom {
     grown: BTreeSet<Read>,
     /// Number of executions that other analyses ran.
     overheard: u64,
+    /// The last whole log was too long to learn from.
+    too_long: bool,
     /// Pairs of reads of one thread with what they saw, as hashes.
     seen_together: FxHashSet<u64>,
     /// ReadConstraints that wait to be tried, the most promising first.
@@ -149,6 +151,7 @@ impl ReadsFrom {
             threads: BTreeMap::new(),
             grown: BTreeSet::new(),
             overheard: 0,
+            too_long: false,
             seen_together: FxHashSet::default(),
             queues: Default::default(),
             closed: 0,
@@ -164,8 +167,12 @@ impl ReadsFrom {
 
     /// Takes in an execution of this analysis or another one.
     fn learn(&mut self, execution: &Execution) {
+        if execution.is_outline() {
+            return;
+        }
+        self.too_long = execution.records.len() > LONGEST;
         if execution.threads < 2
-            || execution.records.len() > LONGEST
+            || self.too_long
             || matches!(execution.outcome, Outcome::Diverged(_) | Outcome::Lost(_))
         {
             return;
@@ -459,7 +466,9 @@ impl Analysis for ReadsFrom {
 
     fn plan(&self, target: &Target) -> Plan {
         let tail = Tail::Walk { style: Style::Guided, seed: self.walk_seed(target.number) };
-        Plan { tail, constraints: target.constraints.clone(), ..Plan::default() }
+        // From time to time a whole log shows whether logs are still too long.
+        let brief = self.too_long && !target.number.is_power_of_two();
+        Plan { tail, constraints: target.constraints.clone(), brief, ..Plan::default() }
     }
 
     fn new_targets(&mut self, _target: &Target, execution: &Execution) -> Vec<Target> {
@@ -477,8 +486,8 @@ impl Analysis for ReadsFrom {
         self.targets()
     }
 
-    fn reads_other_logs(&self, next: u64) -> bool {
-        crate::meets_power_of_two(self.overheard, next)
+    fn reads_other_log(&self, after: u64) -> bool {
+        (self.overheard + after + 1).is_power_of_two()
     }
 
     /// Each part tries its own constraints.
@@ -505,6 +514,7 @@ impl Analysis for ReadsFrom {
 
     fn save(&self, targets: &mut dyn Iterator<Item = &Target>, out: &mut Saver<'_>) {
         [self.next, self.guided, self.overheard].into_iter().for_each(|number| out.number(number));
+        out.number(self.too_long);
         out.count(self.reads.len());
         for (read, known) in &self.reads {
             save_wanted(out, &[(*read, known.gate)]);
@@ -539,6 +549,7 @@ impl Analysis for ReadsFrom {
 
     fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
         (self.next, self.guided, self.overheard) = (input.number()?, input.number()?, input.number()?);
+        self.too_long = input.flag()?;
         for _ in 0..input.number()? {
             let [(read, gate)] = load_wanted(input)?[..] else { return Err(Unusable::Damaged) };
             let (object, most, updates) = (input.number()?, input.small()?, input.flag()?);

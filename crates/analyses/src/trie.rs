@@ -80,19 +80,22 @@ pub(crate) struct Last {
     pub own: bool,
     /// The switch preempts a thread whose next operation there would not have ended the program.
     pub early: bool,
+    /// The prefix was explored with a brief log. This is the second time, for the alternatives that cost more.
+    pub again: bool,
 }
 
 impl Last {
     /// A switch of a search that is neither divided nor estimated.
     pub fn new(at: EventNumber, to: ThreadId, code: CodeAddress, cost: u32) -> Self {
-        Self { at, to, code, cost, share: 0.0, own: false, early: false }
+        Self { at, to, code, cost, share: 0.0, own: false, early: false, again: false }
     }
 }
 
-/// In `Node::to`: see [`Last::own`] and [`Last::early`].
+/// In `Node::to`: see [`Last::own`], [`Last::early`] and [`Last::again`].
 const OWN: u16 = 1 << 15;
 const EARLY: u16 = 1 << 14;
-const FLAGS: u16 = OWN | EARLY;
+const AGAIN: u16 = 1 << 13;
+const FLAGS: u16 = OWN | EARLY | AGAIN;
 
 impl Trie {
     /// Creates a trie that contains only the empty prefix.
@@ -143,7 +146,8 @@ impl Trie {
     /// Extends `parent` by a switch. The caller holds the new prefix. Returns `None` if a number is too large to be
     /// stored: a prefix, event, thread or code address.
     pub fn child(&mut self, parent: PrefixId, last: Last) -> Option<PrefixId> {
-        let flags = if last.own { OWN } else { 0 } | if last.early { EARLY } else { 0 };
+        let flags = [(OWN, last.own), (EARLY, last.early), (AGAIN, last.again)];
+        let flags = flags.into_iter().filter(|&(_, is_set)| is_set).fold(0, |flags, (bit, _)| flags | bit);
         let to = u16::try_from(last.to.0).ok().filter(|to| to & FLAGS == 0)? | flags;
         let (at, cost) = (u32::try_from(last.at.0).ok()?, u16::try_from(last.cost).ok()?);
         let code = self.number_of(last.code)?;
@@ -158,6 +162,11 @@ impl Trie {
         };
         self.node_mut(parent).holders += 1;
         Some(index)
+    }
+
+    /// Creates a copy of a prefix other than the empty one, to be explored a second time. The caller holds it.
+    pub fn again(&mut self, index: PrefixId) -> Option<PrefixId> {
+        self.child(self.node(index).parent, Last { again: true, ..self.last(index) })
     }
 
     /// Ends the caller's hold on a prefix.
@@ -186,6 +195,7 @@ impl Trie {
             share: node.share,
             own: node.to & OWN != 0,
             early: node.to & EARLY != 0,
+            again: node.to & AGAIN != 0,
         }
     }
 
@@ -222,7 +232,7 @@ impl Trie {
             _ => None,
         });
         let last = self.last(index);
-        let again = last_wait.flatten().and_then(|code| self.child(index, Last { code, ..last }));
+        let again = last_wait.flatten().and_then(|code| self.child(index, Last { code, again: false, ..last }));
         self.release(index);
         again
     }
@@ -359,6 +369,7 @@ mod tests {
             share: 0.5,
             own: cost > 1,
             early: cost == 1,
+            again: cost == 2,
         }
     }
 

@@ -46,6 +46,8 @@ pub struct Walks {
     aliases: Option<Aliases>,
     /// Number of walks that observed everything.
     whole: u64,
+    /// A whole log was [long](crate::LONG).
+    long: bool,
     /// How many of [`Walks::made`] drew each set of variables, and how many accesses the set has.
     drawn: BTreeMap<Vec<Tracked>, (u64, u64)>,
 }
@@ -79,8 +81,8 @@ impl Walks {
     fn new(kind: Kind, seed: u64) -> Self {
         let (part, profile) = (Part::WHOLE, Profile::default());
         let drawn = BTreeMap::new();
-        let (selective, aliases) = (false, None);
-        Self { kind, seed, part, next: 0, profile, generation: 0, made: 0, selective, aliases, whole: 0, drawn }
+        let (selective, aliases, long) = (false, None, false);
+        Self { kind, seed, part, next: 0, profile, generation: 0, made: 0, selective, aliases, whole: 0, long, drawn }
     }
 
     /// Makes most walks of [`Walks::pct_variables`] observe only the sites that were seen to access the drawn variables. Such
@@ -209,16 +211,20 @@ impl Analysis for Walks {
             Kind::Pos => walk(Style::Pos),
             Kind::Uniform => {
                 let (track, weights) = self.profile.draw_weighed(seed);
-                Plan { track, weights, allocations: true, ..walk(Style::Uniform) }
+                // Executions of one program resemble each other, so accesses of long ones are counted less and less often.
+                let brief = self.long && !target.number.is_power_of_two();
+                Plan { track, weights, brief, allocations: true, ..walk(Style::Uniform) }
             }
         }
     }
 
     fn new_targets(&mut self, target: &Target, execution: &Execution) -> Vec<Target> {
         let selected = target.selected.borrow();
+        self.long |= execution.records.len() > crate::LONG;
         let grew = match self.kind {
             Kind::Random | Kind::Pos => false,
             Kind::Pct { .. } => self.profile.note_choices(execution),
+            Kind::Uniform if execution.is_outline() => self.profile.note_threads(execution),
             Kind::PctVariables { .. } | Kind::Uniform => match &*selected {
                 Some(selected) => self.profile.note_selected(execution, selected),
                 None => self.profile.note_variables(execution),
@@ -241,7 +247,7 @@ impl Analysis for Walks {
         self.targets((self.next + 1).max(AHEAD))
     }
 
-    fn reads_other_logs(&self, _: u64) -> bool {
+    fn reads_other_log(&self, _: u64) -> bool {
         false
     }
 
@@ -296,7 +302,7 @@ impl Analysis for Walks {
     /// Walks whose numbers are those of no other part, with all that is known about executions.
     fn lend(&mut self, _: &mut Vec<Target>, share: Share) -> Option<(Self, Vec<Target>)> {
         let mut part = Self::new(self.kind, self.seed);
-        (part.selective, part.aliases) = (self.selective, self.aliases.clone());
+        (part.selective, part.aliases, part.long) = (self.selective, self.aliases.clone(), self.long);
         (part.profile, part.generation) = (self.profile.clone(), self.generation);
         part.next = share.first_number();
         let targets = part.targets(part.next + AHEAD);
@@ -324,6 +330,7 @@ impl Analysis for Walks {
 
     fn save(&self, targets: &mut dyn Iterator<Item = &Target>, out: &mut Saver<'_>) {
         [self.next, self.made, self.generation, self.whole].into_iter().for_each(|number| out.number(number));
+        out.number(self.long);
         self.profile.save(out);
         out.count(self.drawn.len());
         for (variables, &(walks, accesses)) in &self.drawn {
@@ -341,6 +348,7 @@ impl Analysis for Walks {
         for number in [&mut self.next, &mut self.made, &mut self.generation, &mut self.whole] {
             *number = input.number()?;
         }
+        self.long = input.flag()?;
         self.profile = Profile::load(input)?;
         self.drawn = BTreeMap::new();
         for _ in 0..input.number()? {

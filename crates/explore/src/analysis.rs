@@ -71,9 +71,9 @@ pub trait Analysis {
         Vec::new()
     }
 
-    /// Whether [`Analysis::other_targets`] may look at accesses in the log of one of the next executions of others, of which there
-    /// are at most this many before it is asked again. If not, the log may be brief: see [`Plan::brief`].
-    fn reads_other_logs(&self, _next: u64) -> bool {
+    /// Whether [`Analysis::other_targets`] may look at accesses in the log of the execution of others that comes after this many
+    /// further ones. If not, the log may be brief: see [`Plan::brief`].
+    fn reads_other_log(&self, _after: u64) -> bool {
         true
     }
 

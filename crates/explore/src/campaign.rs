@@ -17,10 +17,9 @@ pub use lending::Returned;
 pub use results::{Claim, Counts, Escaped, Found, OnBug, Progress, Stop, Summary, Watcher};
 
 use crate::patience::Patience;
+use crate::points::sites_among;
 use crate::portfolio::Taken;
-use crate::{
-    Bug, Endings, Escape, Execution, Executor, ExecutorError, Flow, Observe, Plan, Points, Portfolio, reported_sites,
-};
+use crate::{Bug, Endings, Escape, Execution, Executor, ExecutorError, Flow, Observe, Plan, Points, Portfolio};
 use lending::Lending;
 use racehunter_log::{CodeAddress, EventNumber};
 use rustc_hash::FxHashSet;
@@ -307,9 +306,10 @@ impl<'a> Campaign<'a> {
             // Its result is unknown, so its target waits again.
             return Flow::Stop;
         }
-        self.fold(running, plan, execution);
+        let reports = execution.report_records();
+        self.fold(running, plan, execution, &reports);
         if self.budget.points == Points::Shared {
-            let reported = reported_sites(execution);
+            let reported = sites_among(&reports);
             if reported.iter().any(|site| !self.sites.contains(site)) {
                 sharing.push((execution.repeat(), reported));
             }
@@ -383,7 +383,8 @@ impl<'a> Campaign<'a> {
             if !self.can_do_without_beginnings() {
                 plan.log_from = EventNumber::START;
             }
-            plan.brief &= !self.portfolio.others_read_logs(member, width as u64);
+            plan.brief &=
+                !self.portfolio.others_read_log(member, running.iter().map(|running: &Running| running.member));
             let full = plan.max_events.min(self.budget.max_events);
             plan.max_events = full;
             plan.max_threads = plan.max_threads.min(self.budget.max_threads);

@@ -133,9 +133,22 @@ impl Execution {
         self.entries().filter(|entry| !entry.is_access()).find(|&entry| is_it(entry, &entry.event()))
     }
 
+    /// Copies the records of what the runtime noticed. They are few, and looked at for several reasons.
+    #[must_use]
+    pub fn report_records(&self) -> Vec<Record> {
+        self.records.iter().filter(|record| Entry::of(record).is_report()).copied().collect()
+    }
+
     /// Returns what the runtime noticed, see [`Entry::is_report`].
     pub fn reports(&self) -> impl Iterator<Item = Entry<'_>> {
         self.entries().filter(|entry| entry.is_report())
+    }
+
+    /// Returns whether the log leaves out accesses: see [`Plan::brief`].
+    #[must_use]
+    pub fn is_outline(&self) -> bool {
+        // The last record of such a log says so too.
+        self.entries().rev().any(Entry::leaves_out)
     }
 
     /// Creates an execution about which nothing is known.
@@ -260,41 +273,18 @@ impl Execution {
     /// Returns the data races that the detector saw.
     #[must_use]
     pub fn races(&self) -> Vec<Race> {
-        let access = |(entry, side): (Entry<'_>, RaceSide)| RacingAccess {
-            thread: entry.thread(),
-            code: entry.code(),
-            access: side.access,
-            size: side.size,
-        };
-        self.race_entries()
-            .map(|[first, second]| Race { address: second.1.address, first: access(first), second: access(second) })
-            .collect()
+        races_among(&self.report_records())
     }
 
     /// Returns the pairs of entries that report races: the earlier access, then the later one.
     pub fn race_entries(&self) -> impl Iterator<Item = [(Entry<'_>, RaceSide); 2]> {
-        self.records.windows(2).filter_map(|pair| {
-            let [first, second] = [Entry::of(&pair[0]), Entry::of(&pair[1])];
-            match (first.race_side(), second.race_side()) {
-                (Some(Event::RaceFirst(earlier)), Some(Event::RaceSecond(later))) => {
-                    Some([(first, earlier), (second, later)])
-                }
-                _ => None,
-            }
-        })
+        race_entries_among(&self.records)
     }
 
     /// Returns what was not under control: kind, place and object, each once.
     #[must_use]
     pub fn escapes(&self) -> Vec<(Escape, CodeAddress, u64)> {
-        let escape = |entry: Entry<'_>| match entry.event() {
-            Event::Escape { what, object } => Some((what, entry.code(), object)),
-            _ => None,
-        };
-        let mut escapes: Vec<_> = self.reports().filter_map(escape).collect();
-        escapes.sort_unstable();
-        escapes.dedup();
-        escapes
+        escapes_among(&self.report_records())
     }
 
     /// Returns a hash of the output that is stable across runs.
@@ -352,8 +342,13 @@ impl Execution {
     /// Returns the bugs that the execution shows, each once.
     #[must_use]
     pub fn bugs(&self) -> Vec<Bug> {
-        let mut bugs: Vec<Bug> = self
-            .races()
+        self.bugs_among(&self.report_records())
+    }
+
+    /// The same, given [`Execution::report_records`].
+    #[must_use]
+    pub fn bugs_among(&self, reports: &[Record]) -> Vec<Bug> {
+        let mut bugs: Vec<Bug> = races_among(reports)
             .iter()
             .map(|race| {
                 let (a, b) = (race.first.code, race.second.code);
@@ -362,7 +357,7 @@ impl Execution {
                 bug(a.min(b), a.max(b))
             })
             .collect();
-        bugs.extend(self.reports().filter_map(|entry| match entry.event() {
+        bugs.extend(entries(reports).filter_map(|entry| match entry.event() {
             Event::Misuse { what, .. } => Some(Bug::Misuse(what, entry.code())),
             _ => None,
         }));
@@ -386,4 +381,40 @@ impl Execution {
         bugs.dedup();
         bugs
     }
+}
+
+fn races_among(reports: &[Record]) -> Vec<Race> {
+    let access = |(entry, side): (Entry<'_>, RaceSide)| RacingAccess {
+        thread: entry.thread(),
+        code: entry.code(),
+        access: side.access,
+        size: side.size,
+    };
+    race_entries_among(reports)
+        .map(|[first, second]| Race { address: second.1.address, first: access(first), second: access(second) })
+        .collect()
+}
+
+fn race_entries_among(records: &[Record]) -> impl Iterator<Item = [(Entry<'_>, RaceSide); 2]> {
+    records.windows(2).filter_map(|pair| {
+        let [first, second] = [Entry::of(&pair[0]), Entry::of(&pair[1])];
+        match (first.race_side(), second.race_side()) {
+            (Some(Event::RaceFirst(earlier)), Some(Event::RaceSecond(later))) => {
+                Some([(first, earlier), (second, later)])
+            }
+            _ => None,
+        }
+    })
+}
+
+/// [`Execution::escapes`], given [`Execution::report_records`].
+pub(crate) fn escapes_among(reports: &[Record]) -> Vec<(Escape, CodeAddress, u64)> {
+    let escape = |entry: Entry<'_>| match entry.event() {
+        Event::Escape { what, object } => Some((what, entry.code(), object)),
+        _ => None,
+    };
+    let mut escapes: Vec<_> = entries(reports).filter_map(escape).collect();
+    escapes.sort_unstable();
+    escapes.dedup();
+    escapes
 }

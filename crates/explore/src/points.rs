@@ -1,7 +1,7 @@
 //! Which accesses are points.
 
 use crate::Execution;
-use racehunter_log::{Access, AccessMode, Entry, Event, ForkJoin, SiteId, ThreadId};
+use racehunter_log::{Access, AccessMode, Entry, Event, ForkJoin, Record, SiteId, ThreadId, entries};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Which accesses are points, besides synchronisation and atomics.
@@ -88,11 +88,16 @@ impl Handlers {
 /// Returns the sites that the runtime itself reported as accessing shared memory without being points; sorted.
 #[must_use]
 pub fn reported_sites(execution: &Execution) -> Vec<u32> {
+    sites_among(&execution.report_records())
+}
+
+/// The same, given [`Execution::report_records`].
+pub(crate) fn sites_among(reports: &[Record]) -> Vec<u32> {
     let shared = |entry: Entry<'_>| match entry.event() {
         Event::Shared => entry.site().map(SiteId::logged),
         _ => None,
     };
-    sorted(execution.reports().filter_map(shared).collect())
+    sorted(entries(reports).filter_map(shared).collect())
 }
 
 fn sorted(sites: FxHashSet<u32>) -> Vec<u32> {
@@ -163,7 +168,7 @@ const MANY_TOUCHES: usize = 8;
 mod tests {
     use super::*;
     use crate::Outcome;
-    use racehunter_abi::{Kind, Record};
+    use racehunter_abi::Kind;
 
     fn access(thread: u32, kind: Kind, object: u64, size: u8, site: u32) -> Record {
         Record { thread: ThreadId(thread), kind, object, size, site, ..Record::default() }

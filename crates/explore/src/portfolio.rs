@@ -158,10 +158,14 @@ impl Portfolio {
         Ok(resumed)
     }
 
-    /// Whether a member other than this one may look at the accesses of one of the next executions.
-    pub(crate) fn others_read_logs(&self, member: usize, next: u64) -> bool {
-        let others = self.members.iter().enumerate().filter(|(index, _)| *index != member);
-        others.into_iter().any(|(_, share)| share.queue.reads_other_logs(next))
+    /// Whether a member other than this one may look at the accesses of its next execution. `before` are the members whose
+    /// executions come first.
+    pub(crate) fn others_read_log(&self, member: usize, before: impl Iterator<Item = usize> + Clone) -> bool {
+        let reads = |other: usize, share: &Share| {
+            let after = before.clone().filter(|&earlier| earlier != other).count();
+            share.queue.reads_other_log(after as u64)
+        };
+        self.members.iter().enumerate().any(|(other, share)| other != member && reads(other, share))
     }
 
     /// Returns the member that runs next: of those with a target, the one that is owed most.
@@ -209,8 +213,8 @@ pub(crate) trait Queue {
     fn tell(&mut self, tries: u32, fate: Fate<'_>) -> bool;
     /// Passes on an execution of another member.
     fn overhear(&mut self, execution: &Execution);
-    /// See [`Analysis::reads_other_logs`].
-    fn reads_other_logs(&self, next: u64) -> bool;
+    /// See [`Analysis::reads_other_log`].
+    fn reads_other_log(&self, after: u64) -> bool;
     /// See [`Analysis::guesses`].
     fn guesses(&self) -> bool;
     /// See [`Analysis::weight`].
@@ -324,8 +328,8 @@ impl<A: Analysis + 'static> Queue for Waitlist<A> {
         self.waiting.extend(self.analysis.other_targets(execution));
     }
 
-    fn reads_other_logs(&self, next: u64) -> bool {
-        self.analysis.reads_other_logs(next)
+    fn reads_other_log(&self, after: u64) -> bool {
+        self.analysis.reads_other_log(after)
     }
 
     fn guesses(&self) -> bool {

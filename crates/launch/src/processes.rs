@@ -2,6 +2,7 @@
 
 use crate::batch::{self, Step};
 use crate::results::Unread;
+use crate::rounds::Lengths;
 use crate::stop::StopSign;
 use crate::worker::{Answer, LaunchError, Limits, Mapping, Program, Stopped, Worker};
 use crate::{orphans, results};
@@ -38,8 +39,8 @@ pub struct Processes {
     pub(crate) last_look: Option<Instant>,
     /// The processor time of each execution of the last run.
     pub(crate) cpu: Vec<Duration>,
-    /// Number of records of the longest log of the last rounds.
-    pub(crate) longest_log: u64,
+    /// The lengths of the logs of the last rounds.
+    pub(crate) lengths: Lengths,
     /// Buffers of logs that are no longer needed, for reuse.
     pub(crate) spare: Vec<Vec<Record>>,
     pub(crate) stop: StopSign,
@@ -108,7 +109,7 @@ impl Processes {
             deaths: 0,
             last_look: None,
             cpu: Vec::new(),
-            longest_log: 0,
+            lengths: Lengths::default(),
             spare: Vec::new(),
             stop: StopSign::default(),
         };

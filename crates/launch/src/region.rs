@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use std::ptr;
 
 /// Number of bytes of the log area whose memory is kept between two requests.
-pub(crate) const KEPT: usize = 64 << 20;
+pub(crate) const KEPT: usize = 16 << 20;
 
 /// One mapped control region.
 ///

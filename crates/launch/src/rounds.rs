@@ -10,7 +10,7 @@ use crate::region::KEPT;
 use crate::worker::{Answer, LaunchError};
 use crate::{orphans, results};
 use racehunter_abi::control::SLOTS;
-use racehunter_explore::{Execution, Flow, Outcome, Plan};
+use racehunter_explore::{Execution, Flow, Outcome, Plan, Tail};
 use racehunter_log::Record;
 use std::time::{Duration, Instant};
 
@@ -93,7 +93,11 @@ impl Processes {
     /// Makes the servers run the next waiting plans. Returns what is running: nothing if there are no more plans, or no time.
     fn begin_round(&mut self, plans: &[Plan], fates: &mut [Fate]) -> Result<Vec<Chunk>, LaunchError> {
         loop {
-            let waiting: Vec<usize> = (0..plans.len()).filter(|&index| matches!(fates[index], Fate::Waiting)).collect();
+            let is_waiting = |&index: &usize| matches!(fates[index], Fate::Waiting);
+            let mut waiting: Vec<usize> = (0..plans.len()).filter(is_waiting).collect();
+            if self.snapshots {
+                bring_together(&mut waiting, plans);
+            }
             if waiting.is_empty() || self.stop.is_up() {
                 return Ok(Vec::new());
             }
@@ -114,7 +118,7 @@ impl Processes {
                     break;
                 }
                 let candidates: Vec<Plan> = left.iter().take(share).map(|&index| plans[index].clone()).collect();
-                let count = fitting(&candidates, self.longest_log, self.snapshots);
+                let count = fitting(&candidates, &self.lengths, self.snapshots);
                 let (indices, rest) = left.split_at(count);
                 left = rest;
                 let chunk: Vec<Plan> = candidates.into_iter().take(count).collect();
@@ -150,7 +154,7 @@ impl Processes {
         }
         let mut deaths = 0;
         let mut threads = 0;
-        self.longest_log /= 2;
+        self.lengths.forget_half(round.iter().flat_map(|chunk| &chunk.plans));
         for Chunk { worker: number, indices, plans, request } in round {
             let worker = &mut self.workers[number];
             let (mut executions, answer) = Self::finish_chunk(worker, &plans, &request, &self.stop, &mut self.spare);
@@ -164,11 +168,10 @@ impl Processes {
                 ran.as_ref().is_none_or(|(execution, _)| matches!(execution.outcome, Outcome::Lost(_)))
             };
             let ended_by_itself = !executions.iter().all(lost);
-            for (index, (execution, cpu)) in
-                indices.into_iter().zip(executions).filter_map(|(index, ran)| Some((index, ran?)))
-            {
+            let ran = indices.into_iter().zip(&plans).zip(executions);
+            for (index, plan, (execution, cpu)) in ran.filter_map(|((index, plan), ran)| Some((index, plan, ran?))) {
                 threads = threads.max(execution.threads.saturating_sub(1));
-                self.longest_log = self.longest_log.max(execution.records.len() as u64);
+                self.lengths.note(plan, execution.records.len() as u64);
                 fates[index] = Fate::Ran(execution);
                 self.cpu[index] = cpu;
             }
@@ -196,11 +199,52 @@ impl Processes {
     }
 }
 
-/// Returns how many plans, from the first one on, run in one request if each leaves a log of this many records. Plans with a
-/// common prefix stay together, within reason: running the prefix again takes longer than clearing memory.
-fn fitting(plans: &[Plan], records: u64, snapshots: bool) -> usize {
-    let fit = (KEPT / size_of::<Record>()) as u64 / records.max(1);
-    let fit = usize::try_from(fit).unwrap_or(usize::MAX).max(1);
+/// Moves plans that repeat the beginning of another execution next to each other, in front of the walks, which do not: techniques
+/// take turns, but only neighbours can share a beginning.
+fn bring_together(waiting: &mut [usize], plans: &[Plan]) {
+    waiting.sort_by_key(|&index| (plans[index].tail != Tail::MinSwitches, index));
+}
+
+/// The lengths of the last logs, by the kinds of plans that leave longer or shorter ones.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lengths {
+    /// The longest of each kind, in records.
+    longest: [u64; 4],
+}
+
+impl Lengths {
+    const fn kind(plan: &Plan) -> usize {
+        // Walks switch more often than other plans.
+        plan.brief as usize * 2 + matches!(plan.tail, Tail::Walk { .. }) as usize
+    }
+
+    /// Old lengths count less and less, once there are new ones.
+    fn forget_half<'p>(&mut self, plans: impl Iterator<Item = &'p Plan>) {
+        let mut is_new = [false; 4];
+        plans.for_each(|plan| is_new[Self::kind(plan)] = true);
+        self.longest.iter_mut().zip(is_new).filter(|(_, is_new)| *is_new).for_each(|(longest, _)| *longest /= 2);
+    }
+
+    fn note(&mut self, plan: &Plan, records: u64) {
+        let longest = &mut self.longest[Self::kind(plan)];
+        *longest = (*longest).max(records);
+    }
+
+    fn of(&self, plan: &Plan) -> u64 {
+        self.longest[Self::kind(plan)]
+    }
+}
+
+/// Returns how many plans, from the first one on, run in one request, given how long such logs are. Plans with a common prefix
+/// stay together, within reason: running the prefix again takes longer than clearing memory.
+fn fitting(plans: &[Plan], lengths: &Lengths, snapshots: bool) -> usize {
+    let mut room = (KEPT / size_of::<Record>()) as u64;
+    let fits = |plan: &&Plan| {
+        let left = room.checked_sub(lengths.of(plan));
+        room = left.unwrap_or(0);
+        left.is_some()
+    };
+    let fit = plans.iter().take_while(fits).count().max(1);
     if fit >= plans.len() {
         return plans.len();
     }
@@ -241,15 +285,42 @@ mod tests {
     use super::*;
     use racehunter_abi::{CodeAddress, EventNumber, Switch, ThreadId};
 
+    fn all(records: u64) -> Lengths {
+        Lengths { longest: [records; 4] }
+    }
+
     #[test]
     fn executions_with_long_logs_run_one_by_one_and_others_at_once() {
         let plans = vec![Plan::default(); 32];
         let kept = (KEPT / size_of::<Record>()) as u64;
-        assert_eq!(fitting(&plans, 0, true), 32);
-        assert_eq!(fitting(&plans, kept / 32, true), 32);
-        assert_eq!(fitting(&plans, kept / 3, true), 3);
-        assert_eq!(fitting(&plans, kept, true), 1);
-        assert_eq!(fitting(&plans, u64::MAX, true), 1);
+        assert_eq!(fitting(&plans, &all(0), true), 32);
+        assert_eq!(fitting(&plans, &all(kept / 32), true), 32);
+        assert_eq!(fitting(&plans, &all(kept / 3), true), 3);
+        assert_eq!(fitting(&plans, &all(kept), true), 1);
+        assert_eq!(fitting(&plans, &all(u64::MAX), true), 1);
+    }
+
+    #[test]
+    fn short_logs_do_not_wait_for_long_ones() {
+        let (brief, whole) = (Plan { brief: true, ..Plan::default() }, Plan::default());
+        let kept = (KEPT / size_of::<Record>()) as u64;
+        let mut lengths = Lengths::default();
+        lengths.note(&whole, kept / 2);
+        lengths.note(&brief, kept / 16);
+        lengths.forget_half([&brief].into_iter());
+        lengths.note(&brief, kept / 16);
+        let plans = [vec![brief; 6], vec![whole; 6]].concat();
+        assert_eq!(fitting(&plans, &lengths, true), 7, "six brief ones and a whole one");
+        assert_eq!(fitting(&plans[6..], &lengths, true), 2);
+    }
+
+    #[test]
+    fn techniques_that_take_turns_can_share_beginnings() {
+        let walk = Plan { tail: Tail::random(1), ..Plan::default() };
+        let plans = [Plan::default(), walk.clone(), walk, Plan::default(), Plan::default()];
+        let mut waiting = vec![0, 1, 2, 3, 4];
+        bring_together(&mut waiting, &plans);
+        assert_eq!(waiting, [0, 3, 4, 1, 2]);
     }
 
     #[test]
@@ -275,8 +346,8 @@ mod tests {
             Plan::replay(vec![Switch { at: EventNumber(at), to: ThreadId(1), from, code }])
         };
         let plans: Vec<Plan> = (0..8).map(|number| plan(50_000 + number)).collect();
-        assert_eq!(fitting(&plans, u64::MAX, true), TOGETHER);
-        assert_eq!(fitting(&plans[..2], u64::MAX, true), 2);
-        assert_eq!(fitting(&plans, u64::MAX, false), 1);
+        assert_eq!(fitting(&plans, &all(u64::MAX), true), TOGETHER);
+        assert_eq!(fitting(&plans[..2], &all(u64::MAX), true), 2);
+        assert_eq!(fitting(&plans, &all(u64::MAX), false), 1);
     }
 }

@@ -96,8 +96,7 @@ fn flags(plan: &Plan, is_selective: bool) -> u32 {
     let detects = !is_selective && plan.detect_races && plan.select.is_none();
     // Whatever looks at single accesses needs them in the log.
     let looks_closer = plan.observe != Observe::Points || plan.explain.is_some() || plan.stacks || plan.free;
-    let follows_variables = plan.select.is_some() || !plan.track.is_empty() || !plan.constraints.is_empty();
-    let is_brief = plan.brief && !looks_closer && !follows_variables;
+    let is_brief = plan.brief && !looks_closer && plan.select.is_none();
     let bits = [
         (FLAG_SELECTIVE, is_selective),
         (FLAG_DETECT, detects),
@@ -189,8 +188,8 @@ mod tests {
         assert!(!is_brief(Plan { stacks: true, ..Plan::default() }));
         assert!(!is_brief(Plan { free: true, ..Plan::default() }));
         assert!(!is_brief(Plan { select: Some(vec![1]), ..Plan::default() }));
-        assert!(!is_brief(Plan { track: vec![explore::Tracked::At(Address(64))], ..Plan::default() }));
-        assert!(!is_brief(Plan { constraints: vec![explore::ReadConstraint::default()], ..Plan::default() }));
+        assert!(is_brief(Plan { track: vec![explore::Tracked::At(Address(64))], ..Plan::default() }));
+        assert!(is_brief(Plan { constraints: vec![explore::ReadConstraint::default()], ..Plan::default() }));
     }
 
     #[test]

@@ -98,6 +98,13 @@ impl<'l> Entry<'l> {
         )
     }
 
+    /// Returns whether accesses were left out here. Cheaper than [`Entry::event`].
+    #[must_use]
+    #[inline]
+    pub const fn leaves_out(self) -> bool {
+        matches!(self.0.kind, Kind::Passed)
+    }
+
     /// Returns the access, if it is one.
     #[must_use]
     #[inline]

@@ -6,6 +6,7 @@ use crate::clock::{RH_DETECT, RH_EPOCH, RH_FAMILY};
 use crate::modules::RH_SITES;
 use crate::schedule::{RH_BUDGET, RH_STAYS};
 use crate::shadow::RH_SHADOW;
+use crate::swift::{RH_STACKS_BYTES, RH_STACKS_FROM, RH_SWIFT, RH_SWIFT_AT};
 use crate::track::{__rh_look_bytes, __rh_look_from, RH_LEFT, RH_MARKS, RH_UNMARKED};
 use core::arch::global_asm;
 
@@ -21,7 +22,7 @@ macro_rules! plain_hook {
             concat!($name, ":"),
             "test byte ptr [rsi], 0x1f",    // any flag that asks for a closer look
             "jnz 8f",
-            "dec qword ptr [rip + {budget}]",
+            "14: dec qword ptr [rip + {budget}]",
             "je 7f",
             "cmp byte ptr [rip + {detect}], 0",
             "je 6f",
@@ -37,7 +38,23 @@ macro_rules! plain_hook {
             "11: pop rax",
             concat!("7: mov r11d, ", $size, " | (", $kind, " << 8)"),
             "jmp rh_access_counted",
-            "8: mov r11, rdi",
+            "8: cmp qword ptr [rip + {swift}], 1",   // a point at which nothing happens?
+            "jbe 13f",
+            "mov r11b, [rsi]",
+            "and r11b, 0x1f",
+            "cmp r11b, 0x11",
+            "jne 13f",
+            "mov r11, rdi",
+            "sub r11, [rip + {stacks_from}]",
+            "cmp r11, [rip + {stacks_bytes}]",
+            "jb 13f",
+            "mov r11, [rip + {budget}]",
+            "cmp r11, 1",
+            "je 13f",
+            "mov [rip + {swift_at}], r11",
+            "dec qword ptr [rip + {swift}]",
+            "jmp 14b",
+            "13: mov r11, rdi",
             "sub r11, [rip + {look_from}]",
             "cmp r11, [rip + {look_bytes}]",
             "jae 3f",
@@ -67,6 +84,10 @@ macro_rules! plain_hook {
             "ret",
             concat!(".size ", $name, ", . - ", $name),
             budget = sym RH_BUDGET,
+            swift = sym RH_SWIFT,
+            swift_at = sym RH_SWIFT_AT,
+            stacks_from = sym RH_STACKS_FROM,
+            stacks_bytes = sym RH_STACKS_BYTES,
             look_from = sym __rh_look_from,
             marks = sym RH_MARKS,
             left = sym RH_LEFT,

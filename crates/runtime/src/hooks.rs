@@ -8,7 +8,9 @@ use crate::modules::{self, site_number};
 use crate::schedule::{self, RH_BUDGET, access_point, attention, spin};
 use crate::shadow::{self, Access};
 use crate::thread::{__rh_stack, CURRENT, current};
-use crate::{Global, annotations, atomics, escapes, free, hold, log, memory, scopes, server, track, tsan, values};
+use crate::{
+    Global, annotations, atomics, escapes, free, hold, log, memory, scopes, server, swift, track, tsan, values,
+};
 use core::arch::global_asm;
 use racehunter_abi::control::{FLAG_STACKS, SITE_POINT};
 use racehunter_abi::{EventNumber, Kind, Record};
@@ -194,6 +196,13 @@ pub(crate) unsafe fn log_access(
     let t = current();
     (*t).code = code;
     if log::brief::passes(index, code) {
+        if track::is_active() {
+            let (code, object, extra) = (log::relative(code), address as u64, size as u64);
+            track::note(&Record { index, code, object, extra, thread: CURRENT.get(), kind, ..Record::default() });
+        }
+        if !kind.is_atomic() {
+            swift::allow(index, site.cast_mut());
+        }
         return;
     }
     let stacks = schedule::flags() & FLAG_STACKS != 0;

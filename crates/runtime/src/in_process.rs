@@ -24,6 +24,11 @@ static STAGE: Global<Stage> = Global::new(Stage::Outside);
 #[unsafe(link_section = ".data.racehunter")]
 static MARK: Global<usize> = Global::new(0);
 
+/// Whether this process runs a loop, or prepares to.
+pub(crate) fn is_on() -> bool {
+    STAGE.get() != Stage::Outside
+}
+
 /// Resets everything as if no thread but `main` had ever existed.
 unsafe fn reset() {
     if MARK.get() != 0 {

@@ -92,8 +92,9 @@ pub(crate) unsafe fn extent() -> (u64, u64) {
 
 /// Continues as another slot from a snapshot: copies the records so far to that slot's own part of the log.
 pub(crate) unsafe fn fork_from(first: u64, count: u64) {
-    let (checksum, notes) = (CHECKSUM.get(), NOTES.get());
+    let (checksum, notes, left_out) = (CHECKSUM.get(), NOTES.get(), brief::state());
     begin();
+    brief::go_on(left_out);
     CHECKSUM.set(checksum);
     NOTES.set(notes);
     if FROM.get() + count > LOG_RECORDS as u64 {

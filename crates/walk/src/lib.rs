@@ -410,6 +410,25 @@ impl<const THREADS: usize> Walk<THREADS> {
         }
     }
 
+    /// For [`Style::Pct`]: returns the number of choices that follow at which the running thread is certainly chosen again, as long as
+    /// the same threads can run. `None` for other walks.
+    #[must_use]
+    pub const fn certain_choices(&self) -> Option<u64> {
+        match self.style {
+            Style::Pct { .. } if self.next_change == 0 => Some(u64::MAX),
+            Style::Pct { .. } => Some(self.next_change - self.choices - 1),
+            _ => None,
+        }
+    }
+
+    /// Makes up for this many certain choices, for each of which [`Walk::rarely`] would have drawn a number if `draws`.
+    pub const fn make_up_for(&mut self, choices: u64, draws: bool) {
+        self.choices += choices;
+        if draws {
+            self.random = self.random.wrapping_add(GOLDEN.wrapping_mul(choices));
+        }
+    }
+
     /// Counts accesses of the chosen variables that changed nothing, fewer than [`Walk::until_change`]. Returns the total number,
     /// including threads that have begun.
     pub fn skip(&mut self, accesses: u64) -> u64 {

@@ -164,3 +164,40 @@ fn partial_order_sampling_redraws_priorities_of_conflicting_operations() {
         }
     }
 }
+
+/// Certain choices that are made up for leave the walk as if it had made them, with and without a number drawn for each.
+#[test]
+fn certain_choices_can_be_left_out() {
+    for (seed, draws) in (0..200).flat_map(|seed| [(seed, false), (seed, true)]) {
+        let style = Style::Pct { depth: 4, length: 40 };
+        let (mut whole, mut short) = (Walk::<8>::new(), Walk::<8>::new());
+        whole.begin(style, seed);
+        short.begin(style, seed);
+        let (mut running, mut certain) = (0, 0);
+        for choice in 0..60 {
+            // A thread more, from some choice on: until then, the same can run.
+            let threads: &[u32] = if choice < 25 { &[0, 1] } else { &[0, 1, 2] };
+            if choice == 25 {
+                certain = 0;
+            }
+            let draw = |walk: &mut Walk<8>| {
+                if draws {
+                    _ = walk.rarely(16)
+                }
+            };
+            draw(&mut whole);
+            let chosen = whole.choose(running, ready(threads)).unwrap();
+            if certain > 0 {
+                certain -= 1;
+                short.make_up_for(1, draws);
+                assert_eq!(chosen, running, "{seed}: choice {choice} was certain");
+            } else {
+                draw(&mut short);
+                assert_eq!(short.choose(running, ready(threads)), Some(chosen), "{seed}: choice {choice}");
+                certain = if chosen == running { short.certain_choices().unwrap() } else { 0 };
+            }
+            running = chosen;
+        }
+        assert_eq!(whole.draw(), short.draw());
+    }
+}

@@ -30,6 +30,7 @@ impl ContextBound {
             later: Vec::new(),
             postponed: Vec::new(),
             seen: Seen::default(),
+            long: self.long,
             spins: self.spins,
             again: false,
             done: (0, 0.0),

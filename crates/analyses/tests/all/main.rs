@@ -2,6 +2,7 @@
 //!
 //! All files form one program, because linking one per file takes longer than running it.
 
+mod brief;
 mod campaign;
 mod common;
 mod coverage;

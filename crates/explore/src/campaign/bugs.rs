@@ -2,17 +2,17 @@
 
 use super::{Campaign, Found};
 use crate::{Bug, Descriptor, Execution, Executor, Outcome, Plan, decisions};
-use racehunter_log::{CodeAddress, Entry};
+use racehunter_log::{CodeAddress, Entry, Record};
 
 /// Maximum number of exit statuses reported as separate bugs. A program may count its failures in its status.
 pub(super) const MOST_STATUSES: usize = 4;
 
 impl Campaign<'_> {
-    pub(super) fn note_bugs(&mut self, plan: &Plan, execution: &Execution) {
+    pub(super) fn note_bugs(&mut self, plan: &Plan, execution: &Execution, reports: &[Record]) {
         if matches!(execution.outcome, Outcome::Diverged(_)) {
             return;
         }
-        let mut bugs = execution.bugs();
+        let mut bugs = execution.bugs_among(reports);
         let known = |known: &Bug| matches!(known, Bug::Panic(..) | Bug::ExitStatus(_) | Bug::Output(_));
         if let Outcome::Exited(status) = execution.outcome
             && !self.budget.allowed.contains(status)

@@ -1,20 +1,22 @@
 //! Takes one execution into a campaign.
 
 use super::{Campaign, Member, Progress, Running};
+use crate::execution::escapes_among;
 use crate::patience::Worth;
 use crate::portfolio::Fate;
 use crate::{Execution, Outcome, Plan};
-use racehunter_log::{Entry, Event, EventNumber};
+use racehunter_log::{Entry, Event, EventNumber, Record};
 
 /// Number of retries of a target whose plan could not be followed.
 const RETRIES: u32 = 2;
 
 impl Campaign<'_> {
-    pub(super) fn fold(&mut self, running: &Running, plan: &Plan, execution: &Execution) {
+    /// `reports` are its [`Execution::report_records`].
+    pub(super) fn fold(&mut self, running: &Running, plan: &Plan, execution: &Execution, reports: &[Record]) {
         if !plan.free && self.patience.learn(plan, running.full, execution) == Worth::Again {
             // Not counted: it is the prefix of an execution that will be.
             self.portfolio.member(running.member).tell(running.tries, Fate::Again);
-            self.note_bugs(plan, execution);
+            self.note_bugs(plan, execution, reports);
             return;
         }
         self.counts.executions += 1;
@@ -25,7 +27,7 @@ impl Campaign<'_> {
         self.members[running.member].executions += 1;
         self.threads = self.threads.max(execution.threads);
         self.events = self.events.max(execution.events);
-        self.note_escapes(execution, 1);
+        self.note_escapes(reports, 1);
         let is_point = |entry: &Entry<'_>| !plan.free && entry.is_operation() && entry.code().is_known();
         // Long executions are loops, so most places repeat soon.
         let mut recent = [0; 256];
@@ -77,7 +79,7 @@ impl Campaign<'_> {
         for other in (0..self.members.len()).filter(|&other| other != running.member) {
             self.portfolio.member(other).overhear(execution);
         }
-        self.note_bugs(plan, execution);
+        self.note_bugs(plan, execution, reports);
         let (number, waiting) = (self.counts.executions, self.portfolio.waiting());
         let remaining = self.portfolio.remaining();
         self.watcher.progress(Progress::Execution { number, waiting, remaining });
@@ -90,8 +92,8 @@ impl Campaign<'_> {
         }
     }
 
-    pub(super) fn note_escapes(&mut self, execution: &Execution, count: u64) {
-        for escape in execution.escapes() {
+    pub(super) fn note_escapes(&mut self, reports: &[Record], count: u64) {
+        for escape in escapes_among(reports) {
             *self.escaped.entry(escape).or_default() += count;
         }
     }

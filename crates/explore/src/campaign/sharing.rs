@@ -19,11 +19,13 @@ impl Campaign<'_> {
         self.counts.monitors += 1;
         let max_events = plan.max_events.min(MONITORED).min(self.budget.max_events);
         let Budget { detect_races, infer_races, .. } = self.budget;
-        let plan = Plan { observe: Observe::Everything, select: None, detect_races, infer_races, max_events, ..plan };
+        let plan = Plan { observe: Observe::Everything, select: None, ..plan };
+        let plan = Plan { detect_races, infer_races, max_events, ..plan };
         let mut sites = reported.to_vec();
         if let Some(execution) = executor.run(std::slice::from_ref(&plan))?.first().filter(|run| !run.was_stopped()) {
-            self.note_escapes(execution, 0);
-            self.note_bugs(&plan, execution);
+            let reports = execution.report_records();
+            self.note_escapes(&reports, 0);
+            self.note_bugs(&plan, execution, &reports);
             sites.extend(shared_sites(execution));
             self.report_bugs(executor, should_stop);
         }

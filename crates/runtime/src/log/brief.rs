@@ -3,8 +3,8 @@
 //! Walks ask for brief logs. They need to know which places there are, and how many decisions with a choice: both follow from a brief log. What
 //! the detector and the rest of the runtime notice is logged as always.
 
-use crate::Global;
 use crate::thread::CURRENT;
+use crate::{Global, swift};
 use racehunter_abi::{EventNumber, Kind, Record, ThreadId};
 
 /// Places that are remembered. Two that have the same position here are logged again when they alternate.
@@ -19,6 +19,8 @@ struct Brief {
     /// Number of the last of them, and its thread.
     passed_at: EventNumber,
     thread: ThreadId,
+    /// Whether the log leaves out anything.
+    is_outline: bool,
     /// The last event that is in the log or counted in `passed`.
     last: EventNumber,
     /// The event of the last record about threads that can run, or cannot, from then on.
@@ -32,6 +34,7 @@ static BRIEF: Global<Brief> = Global::new(Brief {
     passed: 0,
     passed_at: EventNumber::START,
     thread: ThreadId::MAIN,
+    is_outline: false,
     last: EventNumber::START,
     changed: EventNumber::START,
 });
@@ -50,12 +53,24 @@ pub(super) unsafe fn begin() {
         (*SEEN.ptr()).fill(0);
         (*brief).number = 1 << NUMBER_SHIFT;
     }
-    (*brief).passed = 0;
+    ((*brief).is_outline, (*brief).passed) = (false, 0);
     ((*brief).last, (*brief).changed) = (EventNumber::START, EventNumber::START);
+}
+
+/// What a copy of this process has to know when nothing that was left out is missing in the log: the events of
+/// [`Brief::last`] and [`Brief::changed`].
+pub(super) unsafe fn state() -> (EventNumber, EventNumber) {
+    ((*BRIEF.ptr()).last, (*BRIEF.ptr()).changed)
+}
+
+/// Continues from this state, in a log that has just begun.
+pub(super) unsafe fn go_on((last, changed): (EventNumber, EventNumber)) {
+    ((*BRIEF.ptr()).last, (*BRIEF.ptr()).changed) = (last, changed);
 }
 
 /// Whether the log is brief from here on.
 pub(crate) unsafe fn set(is_on: bool) {
+    swift::end();
     (*BRIEF.ptr()).is_on = is_on;
 }
 
@@ -66,12 +81,14 @@ pub(crate) unsafe fn passes(n: EventNumber, code: usize) -> bool {
     if !(*brief).is_on {
         return false;
     }
-    let seen = &mut (*SEEN.ptr())[(code ^ code >> 11) % PLACES];
+    swift::end();
+    let here = code | (*brief).number;
+    let is_known = core::mem::replace(&mut (*SEEN.ptr())[(code ^ code >> 11) % PLACES], here) == here;
     // What changed with its own event did not hold yet at the decision before it: that can only be seen if it is logged.
-    if *seen != (code | (*brief).number) || (*brief).changed == n {
-        *seen = code | (*brief).number;
+    if !is_known || (*brief).changed == n {
         return false;
     }
+    (*brief).is_outline = true;
     // A decision, or another access of the same event, already stands for it.
     if (*brief).last != n {
         (*brief).last = n;
@@ -82,9 +99,17 @@ pub(crate) unsafe fn passes(n: EventNumber, code: usize) -> bool {
     true
 }
 
+/// Counts accesses that the hooks have left out, of which the last is event `last`.
+pub(crate) unsafe fn has_passed(accesses: u64, last: EventNumber, thread: ThreadId) {
+    let brief = BRIEF.ptr();
+    (*brief).passed += accesses;
+    ((*brief).passed_at, (*brief).last, (*brief).thread) = (last, last, thread);
+}
+
 /// The record that has to come before this one: what was left out until here.
 #[inline(always)]
 pub(super) unsafe fn before(record: &Record) -> Option<Record> {
+    swift::end();
     let brief = BRIEF.ptr();
     let stands_for_event = record.kind.is_event() || matches!(record.kind, Kind::Switch);
     if stands_for_event {
@@ -97,11 +122,20 @@ pub(super) unsafe fn before(record: &Record) -> Option<Record> {
     }
     // The event of this record is not left out any more.
     (*brief).passed -= u64::from(stands_for_event && (*brief).passed_at == record.index);
-    rest()
+    passed()
+}
+
+/// What was left out and is not yet in the log, when the log ends. A log that leaves out anything has such a record at its end.
+pub(super) unsafe fn rest() -> Option<Record> {
+    swift::end();
+    let brief = BRIEF.ptr();
+    let (index, thread) = ((*brief).passed_at, (*brief).thread);
+    let nothing = Record { index, thread, kind: Kind::Passed, ..Record::default() };
+    passed().or((*brief).is_outline.then_some(nothing))
 }
 
 /// What was left out and is not yet in the log.
-pub(super) unsafe fn rest() -> Option<Record> {
+unsafe fn passed() -> Option<Record> {
     let brief = BRIEF.ptr();
     let object = core::mem::take(&mut (*brief).passed);
     let (index, thread) = ((*brief).passed_at, (*brief).thread);

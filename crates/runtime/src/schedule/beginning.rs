@@ -1,6 +1,6 @@
 //! Starts an execution: what the runtime takes from the plan in its slot.
 
-use super::{PLAN, WALK, arm, log_state};
+use super::{PLAN, WALK, arm, log_state, uncounted};
 use crate::thread::{COUNT, State, thread, threads};
 use crate::{log, server, start};
 use racehunter_abi::control::{
@@ -63,6 +63,8 @@ pub(crate) unsafe fn observes_as_planned() {
 /// Takes the strategy of the tail.
 pub(super) unsafe fn take_tail() {
     let slot = server::slot();
+    // What the last walk has not been told is not about this one.
+    uncounted();
     (*PLAN.ptr()).tail = (*slot).tail;
     let style = match (*slot).tail {
         TAIL_PCT => Style::Pct { depth: (*slot).depth, length: (*slot).length },

@@ -1,6 +1,6 @@
 //! Chooses the thread that continues when the plan does not say.
 
-use super::{PLAN, WALK, close, flags, partner_at, spin};
+use super::{PLAN, WALK, close, close_for, flags, partner_at, spin};
 use crate::thread::{
     CURRENT, LIVE, SUSPENDED, State, Thread, next_ready, next_suspended, ready_count, ready_thread, thread, threads,
 };
@@ -78,6 +78,9 @@ pub(super) unsafe fn follows_priorities() -> bool {
     (*PLAN.ptr()).tail != TAIL_MIN_SWITCHES && (*WALK.ptr()).follows_priorities()
 }
 
+/// Number of threads whose next operations are found out only once per choice.
+const FEW: usize = 8;
+
 /// Returns the thread that continues when the plan does not say.
 pub(super) unsafe fn choose(n: EventNumber, from: ThreadId, able: bool, cause: Cause) -> ThreadId {
     let plan = PLAN.ptr();
@@ -119,11 +122,25 @@ pub(super) unsafe fn choose(n: EventNumber, from: ThreadId, able: bool, cause: C
         let chosen = if (*walk).goes_by_priority() {
             let next = |number: ThreadId| Next::unknown(number.0, (*thread(number)).path);
             (*walk).choose(from.0, (0..ready).map(|position| next(ready_thread(position))).filter(stays))
+        } else if ready as usize <= FEW {
+            // A walk looks at them several times.
+            let mut all = [Next::unknown(0, 0); FEW];
+            let all = &mut all[..ready as usize];
+            (0..ready).zip(&mut *all).for_each(|(position, place)| *place = next(position));
+            (*walk).choose(from.0, all.iter().copied().filter(stays))
         } else {
             (*walk).choose(from.0, (0..ready).map(next).filter(stays))
         };
-        if (*walk).follows_priorities() && SUSPENDED.get() == 0 && !is_any_wakeup() {
-            close();
+        if SUSPENDED.get() == 0 && !is_any_wakeup() {
+            if (*walk).follows_priorities() {
+                close();
+            } else if able
+                && cause == Cause::Strategy
+                && chosen == Some(from.0)
+                && let Some(choices) = (*walk).certain_choices()
+            {
+                close_for(choices, LIVE.get() > ready);
+            }
         }
         return chosen.map_or(from, ThreadId);
     }

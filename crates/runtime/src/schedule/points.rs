@@ -1,6 +1,6 @@
 //! Announces events: each comes here before it happens, and gets its number.
 
-use super::{PLAN, RH_BUDGET, RH_STAYS, arm, count, decide_before, is_decided, now, settle, spin};
+use super::{PLAN, RH_BUDGET, RH_STAYS, arm, count, decide_before, is_chosen_again, is_decided, now, settle, spin};
 use crate::thread::current;
 use crate::{debug, hold, modules, signals};
 use racehunter_abi::control::FLAG_SELECTIVE;
@@ -70,7 +70,7 @@ unsafe fn point_at(code: usize, object: usize, changes: bool) -> EventNumber {
 /// returns its number.
 #[inline(always)]
 pub(crate) unsafe fn pass(code: usize, object: usize, changes: bool) -> Option<EventNumber> {
-    if !RH_STAYS.get() || RH_BUDGET.get() == 1 || signals::has_outside() {
+    if !RH_STAYS.get() || RH_BUDGET.get() == 1 || signals::has_outside() || !is_chosen_again() {
         return None;
     }
     let t = current();

@@ -13,7 +13,7 @@ use crate::thread::{
     COUNT, CURRENT, INTERNAL, LIVE, State, Thread, any_by_handle, by_handle, current, every_thread, make_ready,
     make_unready, prepare, thread,
 };
-use crate::{afterlife, clock, constructors, escapes, hooks, log, outcome, reach, rust, schedule, time};
+use crate::{afterlife, clock, constructors, escapes, hooks, log, outcome, reach, rust, schedule, swift, time};
 use core::arch::global_asm;
 use racehunter_abi::control::{ALLOCATED_STACK, FLAG_ALLOCATIONS, OUTCOME_TOO_MANY_THREADS};
 use racehunter_abi::{Cause, Kind, Misuse, Record, ThreadId, Wait, detail, path_of};
@@ -108,6 +108,7 @@ pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) 
     prepare(number);
     // The calls below may allocate, by code of the program in which others get their turn: the number is reserved.
     COUNT.set(number.0 + 1);
+    swift::has_new_thread();
     afterlife::begin_thread(t);
     (*t).foreign_stack = !attributes.is_null() && has_stack(attributes);
     if (*t).foreign_stack {
