@@ -90,7 +90,11 @@ impl Execution {
             _ => None,
         };
         let entries = self.entries().filter(|entry| !entry.is_access());
-        entries.filter_map(|entry| Some((entry.thread(), trace(entry.event())?))).collect()
+        let mut traces: Vec<_> = entries.filter_map(|entry| Some((entry.thread(), trace(entry.event())?))).collect();
+        // What is joined after the last panic has nothing to do with how it came about.
+        let last = traces.iter().rposition(|(_, trace)| matches!(trace, Trace::Unwinds(_)));
+        traces.truncate(last.map_or(0, |last| last + 1));
+        traces
     }
 }
 
@@ -132,7 +136,7 @@ fn printed(output: &str) -> Vec<Panic> {
             .map(|line| line.trim())
             .take_while(|line| !line.is_empty() && !line.starts_with("note: run with") && !begins(line))
             // The test harness prints this about the test.
-            .take_while(|&line| line != "FAILED" && line != "ok")
+            .take_while(|&line| line != "FAILED" && line != "ok" && line != "stack backtrace:")
             .take(LINES)
             .collect();
         panics.push(Panic {
