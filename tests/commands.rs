@@ -25,6 +25,7 @@ mod meeting;
 mod messages;
 mod options;
 mod outside;
+mod panics;
 mod papers;
 mod predict;
 mod primitives;

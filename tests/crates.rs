@@ -71,6 +71,11 @@ impl Tested {
         self.line("test", test)["verdict"].as_str().expect("a word")
     }
 
+    pub(crate) fn findings(&self, test: &str) -> impl Iterator<Item = &Value> {
+        let title = format!("program {test}");
+        self.all("finding").filter(move |line| line["test"] == title.as_str())
+    }
+
     fn all(&self, reason: &str) -> impl Iterator<Item = &Value> {
         self.lines.iter().filter(move |line| line["reason"] == reason)
     }

@@ -298,7 +298,7 @@ byte_enum! {
         Counted = 100,
         /// The program has numbered `thread`: `object` is its [`crate::path_of_id`] from now on.
         Numbered = 101,
-        /// `thread` unwinds because of a Rust panic. Only if stacks are recorded.
+        /// `thread` unwinds because of a Rust panic; `object` is its number in the panic's message.
         Panic = 102,
         /// The program has named `thread`: the bytes of the name are in `object` and then in `extra`, from the lowest one, up to
         /// the first zero. Only if stacks are recorded.

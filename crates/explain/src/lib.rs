@@ -232,7 +232,7 @@ impl Explainer<'_> {
                 bugs.push(Bug::ExitStatus(status));
             }
         }
-        bugs.extend(execution.panic().map(|panic| Bug::Panic(panic.file, panic.line)));
+        bugs.extend(execution.panics().into_iter().map(|panic| Bug::Panic(panic.file, panic.line)));
         for bug in bugs {
             let explained = self.replay(executor, plan, &bug)?;
             let mut finding = self.describe(&explained, &bug);
@@ -446,7 +446,7 @@ impl Culprit {
 
     pub(crate) fn is(self, entry: Entry<'_>, event: &Event) -> bool {
         let shown = match event {
-            Event::ThreadState { .. } | Event::Panic => Shown::State,
+            Event::ThreadState { .. } | Event::Panic { .. } => Shown::State,
             Event::Misuse { .. } => Shown::Misuse,
             Event::Access(access) if access.mode == AccessMode::Free => Shown::Free,
             Event::Access(_) => Shown::Access,
@@ -485,9 +485,7 @@ fn describe_crash(places: &Places<'_>, signal: u32, code: CodeAddress, finding: 
     {
         finding.notes.push(format!("the program wrote: {}", line.trim()));
     }
-    if let Some(panic) = places.execution.panic() {
-        finding.notes.push(format!("{} at {}:{}", messages::panic(&panic.message), panic.file, panic.line));
-    }
+    finding.notes.extend(panics::before_the_end(places));
     let Some((entry, _)) = places.execution.thread_states().next() else {
         finding.sites.push(places.bare(code));
         return None;

@@ -1,7 +1,7 @@
 //! Which steps of a long interleaving a reader has to see.
 
 use crate::place::Places;
-use crate::steps::Done;
+use crate::steps::{Done, PANIC};
 use racehunter_finding::{Finding, Kind, Site, Step};
 use racehunter_log::{Access, AccessMode, Entry, Event, EventNumber, ThreadId};
 use racehunter_symbols::own_frame;
@@ -156,6 +156,8 @@ pub(crate) fn mark(places: &Places<'_>, finding: &Finding, cited: &[usize], step
         let before = at.checked_sub(1).and_then(|before| steps.get(before)).map(|done| done.step.thread);
         let step = &steps[at].step;
         let matters = step.culprit
+            // Its unwinding may be what others fail because of.
+            || step.what == PANIC
             || is_preempted(at)
             || is_preempted(at + 1)
             || is_place(step)

@@ -14,7 +14,7 @@ use racehunter_symbols::{is_rust_library, own_frame, shortened};
 use std::collections::{BTreeMap, HashSet};
 
 /// The step of a thread that panics.
-const PANIC: &str = "panic";
+pub(crate) const PANIC: &str = "panic";
 
 /// A step, and where in the log it is.
 pub(crate) struct Done {
@@ -67,7 +67,7 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Done> 
             waits.remove(&thread);
         }
         let (frames, _) = places.stack(if is_futex(&event) { places.began(entry) } else { entry });
-        let frame = if !entry.code().is_known() && event != Event::Panic {
+        let frame = if !entry.code().is_known() && !matches!(event, Event::Panic { .. }) {
             None
         } else {
             own_frame(&frames).and_then(|own| frames.get(own))
@@ -220,7 +220,7 @@ fn describe(places: &Places<'_>, entry: Entry<'_>, event: &Event) -> Option<Stri
         Event::Timer { is_expired: true, .. } => "expire".to_owned(),
         Event::Timer { nanoseconds, .. } => either(nanoseconds == 0, "stop a timer", "set a timer"),
         Event::Sleep => "sleep".to_owned(),
-        Event::Panic => PANIC.to_owned(),
+        Event::Panic { .. } => PANIC.to_owned(),
         Event::Misuse { .. } => return misuse::step(places, entry),
         Event::ThreadState { on: None } if entry.thread() == current(places) => "fails here".to_owned(),
         Event::ThreadState { on: None } => return None,

@@ -47,6 +47,8 @@ pub struct Campaign<'a> {
     known: FxHashSet<Bug>,
     /// Bugs of free-running executions. They count as new again when an execution under control shows them.
     seen_freely: FxHashSet<Bug>,
+    /// Places of panics in executions that passed: they do not make an execution fail.
+    harmless: FxHashSet<(String, u32)>,
     /// The execution without preemptions, if others are compared with it.
     reference: Option<Execution>,
     /// The sites that are points of the executor.
@@ -103,6 +105,7 @@ impl<'a> Campaign<'a> {
             stopped: false,
             known: FxHashSet::default(),
             seen_freely: FxHashSet::default(),
+            harmless: FxHashSet::default(),
             reference: None,
             sites: FxHashSet::default(),
             places: FxHashSet::default(),

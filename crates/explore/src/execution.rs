@@ -1,6 +1,6 @@
 //! The result of running a plan.
 
-use crate::{Plan, Switch};
+use crate::{Panic, Plan, Switch};
 use racehunter_log::{
     Address, Blockage, CodeAddress, Entry, Escape, Event, EventNumber, Misuse, RaceAccess, RaceSide, Record, ThreadId,
     Wait, entries,
@@ -313,10 +313,14 @@ impl Execution {
         first.starts_with(b"[") && first.ends_with(LEFT_OUT)
     }
 
-    /// Returns the bug of an execution that exited with a failure status.
+    /// Returns the bug of an execution that exited with a failure status. A panic that is also seen in executions that pass
+    /// fails nothing by itself, so another one is to blame, if there is any.
     #[must_use]
-    pub fn failure(&self, status: i32) -> Bug {
-        self.panic().map_or(Bug::ExitStatus(status), |panic| Bug::Panic(panic.file, panic.line))
+    pub fn failure(&self, status: i32, is_harmless: impl Fn(&Panic) -> bool) -> Bug {
+        let mut panics = self.panics();
+        let first = panics.iter().position(|panic| !is_harmless(panic)).or(panics.len().checked_sub(1));
+        let first = first.map(|first| panics.swap_remove(first));
+        first.map_or(Bug::ExitStatus(status), |panic| Bug::Panic(panic.file, panic.line))
     }
 
     /// Returns whether the execution showed a bug.
@@ -325,7 +329,7 @@ impl Execution {
         match (bug, &self.outcome) {
             (_, Outcome::Diverged(_)) => false,
             (Bug::ExitStatus(status), outcome) => *outcome == Outcome::Exited(*status),
-            (Bug::Panic(file, line), _) => self.panic().is_some_and(|panic| (&panic.file, &panic.line) == (file, line)),
+            (Bug::Panic(file, line), _) => self.panics().iter().any(|panic| panic.is_at(file, *line)),
             (Bug::Output(hash), outcome) => matches!(outcome, Outcome::Exited(_)) && self.output_hash() == *hash,
             _ => self.bugs().contains(bug),
         }

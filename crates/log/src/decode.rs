@@ -226,7 +226,7 @@ impl Entry<'_> {
             Kind::Counted => Event::Counted { accesses: record.object },
             Kind::Passed => Event::Passed { accesses: record.object },
             Kind::Numbered => Event::Numbered { path: ThreadPath(record.object) },
-            Kind::Panic => Event::Panic,
+            Kind::Panic => Event::Panic { printed_as: record.object },
             Kind::Named => {
                 let mut name = [0; 16];
                 name[..8].copy_from_slice(&record.object.to_le_bytes());

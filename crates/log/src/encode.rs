@@ -238,7 +238,7 @@ impl Fields {
             Event::Counted { accesses } => Self::about(Kind::Counted, accesses),
             Event::Passed { accesses } => Self::about(Kind::Passed, accesses),
             Event::Numbered { path } => Self::about(Kind::Numbered, path.0),
-            Event::Panic => Self::of(Kind::Panic),
+            Event::Panic { printed_as } => Self::about(Kind::Panic, printed_as),
             Event::Named { name } => {
                 let [mut first, mut second] = [[0; 8]; 2];
                 first.copy_from_slice(&name[..8]);

@@ -342,8 +342,11 @@ pub enum Event {
         /// The path of the thread from now on.
         path: ThreadPath,
     },
-    /// The thread unwinds because of a panic.
-    Panic,
+    /// The thread unwinds because of a Rust panic.
+    Panic {
+        /// Its number in the message of the panic: that of `gettid`.
+        printed_as: u64,
+    },
     /// The program has named the thread.
     Named {
         /// Its bytes, up to the first 0.

@@ -1,4 +1,5 @@
-//! Where Rust starts to unwind: a hook informs the runtime, so that a report can say how a panic came about.
+//! Rust's panics. Where the standard library starts to unwind, a hook informs the runtime, so that a report can say how a
+//! panic came about. Its panic messages have no backtraces.
 
 use std::ffi::CStr;
 
@@ -8,6 +9,12 @@ use crate::sys::core::*;
 /// The name of the library function that unwinds.
 const RAISE: &CStr = c"_Unwind_RaiseException";
 const HOOK: &CStr = c"__rh_panics";
+/// The library function that walks the stack, and the function of the runtime that takes its place.
+const WALK: &CStr = c"_Unwind_Backtrace";
+const NO_WALK: &CStr = c"__rh_no_backtrace";
+/// Part of the names of the functions that print the backtrace of a panic, before Rust 1.81 and since. Those that capture one
+/// for the program are elsewhere.
+const PRINTERS: [&str; 2] = ["sys_common9backtrace", "3sys9backtrace"];
 
 /// Calls the hook before every call that unwinds; returns true if there is any.
 pub fn announce(module: Module) -> bool {
@@ -33,4 +40,27 @@ pub fn announce(module: Module) -> bool {
         llvm!(LLVMDisposeBuilder(builder));
     }
     !calls.is_empty()
+}
+
+/// Makes the backtraces of panic messages empty. The standard library prints one for every panic during another panic,
+/// whatever `RUST_BACKTRACE` says; reading the debug information for it takes millions of events, and the report has the
+/// stack.
+pub fn leave_out_backtraces(module: Module) {
+    let walk = llvm!(LLVMGetNamedFunction(module.0, WALK.as_ptr()));
+    let Some(walk) = Value::new(walk) else { return };
+    let calls: Vec<Value> = module
+        .functions()
+        .filter(|function| PRINTERS.iter().any(|part| function.name().contains(part)))
+        .flat_map(|function| function.blocks())
+        .flat_map(|block| block.instructions())
+        .filter(|instruction| instruction.is_call() && instruction.callee_function() == Some(walk))
+        .collect();
+    if calls.is_empty() {
+        return;
+    }
+    let no_walk = llvm!(LLVMAddFunction(module.0, NO_WALK.as_ptr(), LLVMGlobalGetValueType(walk.0)));
+    for call in calls {
+        // The callee is the last operand.
+        llvm!(LLVMSetOperand(call.0, (call.operand_count() - 1) as u32, no_walk));
+    }
 }

@@ -1,5 +1,6 @@
 //! What only Rust programs need.
 
+use crate::sync::futex;
 use crate::thread::{COUNT, CURRENT, current, thread};
 use crate::{Global, annotations, constructors, log, reach, schedule, signals};
 use core::ffi::{CStr, c_char};
@@ -125,14 +126,26 @@ pub(crate) unsafe fn reset() {
 /// Notes that the running thread is about to unwind because of a panic. The end of the program decides whether that is a bug.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __rh_panics() {
-    if !schedule::running() || schedule::flags() & FLAG_STACKS == 0 {
+    if !schedule::running() {
         return;
     }
     let number = CURRENT.get();
     let t = thread(number);
-    // The innermost frame belongs to the standard library, so the last noted place does not apply.
-    let code = core::mem::replace(&mut (*t).code, 0);
-    let stack = log::stack_of(t);
-    (*t).code = code;
-    log::put(Record { index: schedule::now(), thread: number, stack, kind: Kind::Panic, ..Record::default() });
+    let mut stack = 0;
+    if schedule::flags() & FLAG_STACKS != 0 {
+        // The innermost frame belongs to the standard library, so the last noted place does not apply.
+        let code = core::mem::replace(&mut (*t).code, 0);
+        stack = log::stack_of(t);
+        (*t).code = code;
+    }
+    // The message of the panic has this number too.
+    let object = futex::thread_id() as u64;
+    log::put(Record { index: schedule::now(), thread: number, stack, object, kind: Kind::Panic, ..Record::default() });
+}
+
+/// Takes the place of `_Unwind_Backtrace` where the standard library prints the backtrace of a panic: it has no frames.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __rh_no_backtrace(_: usize, _: usize) -> i32 {
+    const END_OF_STACK: i32 = 5;
+    END_OF_STACK
 }

@@ -12,13 +12,17 @@ impl Campaign<'_> {
         if matches!(execution.outcome, Outcome::Diverged(_)) {
             return;
         }
+        if matches!(execution.outcome, Outcome::Exited(status) if self.budget.allowed.contains(status)) {
+            self.harmless.extend(execution.printed_panics().into_iter().map(|panic| (panic.file, panic.line)));
+        }
         let mut bugs = execution.bugs_among(reports);
         let known = |known: &Bug| matches!(known, Bug::Panic(..) | Bug::ExitStatus(_) | Bug::Output(_));
         if let Outcome::Exited(status) = execution.outcome
             && !self.budget.allowed.contains(status)
             && self.known.iter().filter(|bug| known(bug)).count() < MOST_STATUSES
         {
-            bugs.push(execution.failure(status));
+            let harmless = &self.harmless;
+            bugs.push(execution.failure(status, |panic| harmless.contains(&(panic.file.clone(), panic.line))));
         } else if let Some(difference) = self.reference.as_ref().and_then(|reference| execution.difference(reference))
             && !self.known.iter().any(known)
         {

@@ -183,6 +183,7 @@ fn note() -> impl Strategy<Value = Event> {
         any::<u64>().prop_map(|accesses| Event::Passed { accesses }),
         any::<u64>().prop_map(|path| Event::Numbered { path: ThreadPath(path) }),
         any::<[u8; 16]>().prop_map(|name| Event::Named { name }),
+        any::<u64>().prop_map(|printed_as| Event::Panic { printed_as }),
         prop::sample::select(vec![
             Event::Woken,
             Event::Shared,
@@ -191,7 +192,6 @@ fn note() -> impl Strategy<Value = Event> {
             Event::BlockBegin,
             Event::BlockEnd,
             Event::Leave,
-            Event::Panic,
             Event::Unknown,
         ]),
     ];
