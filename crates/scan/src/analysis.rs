@@ -14,8 +14,9 @@ use crate::pointer::escape::escaped;
 use crate::pointer::{InstanceId, PointsTo};
 use crate::program::Program;
 use crate::race::access::accesses;
-use crate::race::candidates::candidates;
+use crate::race::candidates::{Rules, candidates};
 use crate::race::description::pairs;
+use crate::race::publication::drop_unpublished;
 use crate::ranges::LazyRanges;
 use crate::report::{Gap, Gaps, Report};
 use crate::solver::Solver;
@@ -141,9 +142,11 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
             gaps.0.insert(too_large());
             return Report { gaps: gaps.0.into_iter().collect(), ..unfinished };
         }
-        let accesses = accesses(&points_to, &solution, &tree, &mut solver);
-        let invariants = solver.invariants;
-        let found = candidates(&points_to, &tree, &groups, &invariants, &ranges, &accesses);
+        let mut accesses = accesses(&points_to, &solution, &tree, &mut solver);
+        let invariants = &solver.invariants;
+        let rules = Rules { points_to: &points_to, tree: &tree, groups: &groups, invariants, ranges: &ranges };
+        drop_unpublished(&rules, &mut accesses);
+        let found = candidates(&rules, &accesses);
         for &(id, at) in &found.closing {
             gaps.add(&points_to, id, at, "a descriptor that may be closed while another thread uses it");
         }

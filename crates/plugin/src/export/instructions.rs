@@ -81,6 +81,8 @@ impl Exporter<'_> {
                 failure: atomic_order(llvm!(LLVMGetCmpXchgFailureOrdering(instruction.0))),
                 weak: llvm!(LLVMGetWeak(instruction.0)) != 0,
             },
+            // A fence for signal handlers orders nothing between threads.
+            Opcode::LLVMFence if instruction.is_single_thread() => To::Fence(ir::Order::Relaxed),
             Opcode::LLVMFence => To::Fence(atomic_order(instruction.ordering())),
             Opcode::LLVMAlloca => {
                 let ty = crate::llvm::Type(llvm!(LLVMGetAllocatedType(instruction.0)));

@@ -126,6 +126,9 @@ pub struct Allocate {
 pub struct Release {
     /// The memory.
     pub pointer: usize,
+    /// True if it is a stream, whose file descriptor is closed.
+    #[serde(default)]
+    pub closes: bool,
 }
 
 /// Arguments of a function that creates a key.

@@ -47,7 +47,7 @@ const MOST_CELLS: usize = 512;
 /// A larger program is analysed only in this way.
 const LARGE: usize = 100_000;
 /// Variables of the C library that point to otherwise unreachable memory.
-const STREAMS: [&str; 3] = ["stdin", "stdout", "stderr"];
+pub(crate) const STREAMS: [&str; 3] = ["stdin", "stdout", "stderr"];
 /// Size of a pointer on the plugin's targets.
 const POINTER: u64 = 8;
 

@@ -1,9 +1,10 @@
 //! Accesses: every range of shared memory that an instruction touches, with the solver's state there.
 //!
-//! An access is left out only if no other thread can reach the memory: it never escapes, or its thread has just
-//! allocated it. An unknown address is a gap. Start at [`accesses`].
+//! An access is left out only if no other thread can reach the memory, because it never escapes. Accesses to memory that
+//! the thread has just allocated are marked, and [`super::publication`] decides about them. An unknown address is a gap.
+//! Start at [`accesses`].
 
-use super::lifetime::{ended, ends, given_back};
+use super::lifetime::{allocated, ended, ends, given_back};
 use super::touch::{Touch, touched, touches};
 use crate::domain::congruence::Congruence;
 use crate::domain::lattice::MustMap;
@@ -33,6 +34,9 @@ pub struct Access {
     pub write: bool,
     /// True if it is atomic.
     pub atomic: bool,
+    /// True if its thread has just allocated the memory. It counts only if the memory is [published](super::publication)
+    /// without order.
+    pub fresh: bool,
     /// Its offset in the base.
     pub offset: Congruence,
     /// Its size in bytes.
@@ -85,7 +89,9 @@ pub fn accesses(
             });
             for (at, state) in states {
                 let touched = touched(points_to, id, at).into_iter().chain(ended(points_to, id, at));
-                for Touch { address, addresses, bytes, write, atomic } in touched {
+                let touched = touched.map(|touch| (touch, false));
+                let allocated = allocated(points_to, id, at).map(|touch| (touch, true));
+                for (Touch { address, addresses, bytes, write, atomic }, is_allocation) in touched.chain(allocated) {
                     if addresses.is_empty() {
                         missing.push((id, at));
                     }
@@ -105,9 +111,8 @@ pub fn accesses(
                             missing.push((id, at));
                             continue;
                         }
-                        if state.owned.contains(&base) && fresh::latest(points_to, id, &address) == Some(base) {
-                            continue;
-                        }
+                        let fresh = is_allocation
+                            || state.owned.contains(&base) && fresh::latest(points_to, id, &address) == Some(base);
                         // The handle of a thread may be written after the thread has started.
                         let mut state = state.clone();
                         let created = instance.creates.get(&at).into_iter().flatten().filter(|_| write);
@@ -126,6 +131,7 @@ pub fn accesses(
                             thread,
                             write,
                             atomic,
+                            fresh,
                             offset,
                             bytes,
                             address,

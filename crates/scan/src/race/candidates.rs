@@ -62,15 +62,40 @@ const MOST_FOUND: usize = 1_000_000;
 /// The same for one piece of memory, so that others are considered too.
 const MOST_OF_ONE: usize = 20_000;
 
+/// What proves that two accesses cannot race.
+pub struct Rules<'a, 'r, 'p> {
+    /// The points-to sets.
+    pub points_to: &'a PointsTo<'p>,
+    /// The threads that may be running at each point.
+    pub tree: &'a ThreadTree,
+    /// Threads that loops create.
+    pub groups: &'a ThreadGroups,
+    /// Facts about the whole program.
+    pub invariants: &'a Invariants,
+    /// The ranges of numbers.
+    pub ranges: &'a LazyRanges<'r, 'p>,
+}
+
+impl Rules<'_, '_, '_> {
+    /// Returns true if two accesses to a base are ordered, or touch different memory.
+    pub fn exclude(&self, base: BaseId, first: &Access, second: &Access) -> bool {
+        let Self { points_to, tree, groups, invariants, ranges } = *self;
+        !first.offset.overlaps(first.bytes, second.offset, second.bytes)
+            || !tree.may_happen_in_parallel((first.thread, &first.state), (second.thread, &second.state))
+            || lockset::excludes(&first.state.lockset, &second.state.lockset)
+            || lockset::excludes_by_distance(first, second)
+            || striping::are_excluded(ranges, first, second)
+            || is_own(points_to, groups, first, second)
+            || unique::are_apart(invariants, first, second)
+            || is_ordered(points_to, groups, invariants, first, second)
+            || ranges.get().is_some_and(|ranges| ranges.are_apart(base, first, second))
+            || striping::are_in_different_parts(points_to, ranges, first, second)
+    }
+}
+
 /// Finds all pairs that nothing excludes.
-pub fn candidates<'a>(
-    points_to: &PointsTo<'_>,
-    tree: &ThreadTree,
-    groups: &ThreadGroups,
-    invariants: &Invariants,
-    ranges: &LazyRanges<'_, '_>,
-    accesses: &'a FxHashMap<BaseId, Vec<Access>>,
-) -> Candidates<'a> {
+pub fn candidates<'a>(rules: &Rules<'_, '_, '_>, accesses: &'a FxHashMap<BaseId, Vec<Access>>) -> Candidates<'a> {
+    let Rules { points_to, tree, .. } = *rules;
     let mut found = Candidates::default();
     let mut bases: Vec<&BaseId> = accesses.keys().collect();
     bases.sort();
@@ -88,17 +113,7 @@ pub fn candidates<'a>(
                 if !(first.write || second.write) || (first.atomic && second.atomic) {
                     continue;
                 }
-                if !first.offset.overlaps(first.bytes, second.offset, second.bytes)
-                    || !tree.may_happen_in_parallel((first.thread, &first.state), (second.thread, &second.state))
-                    || lockset::excludes(&first.state.lockset, &second.state.lockset)
-                    || lockset::excludes_by_distance(first, second)
-                    || striping::are_excluded(ranges, first, second)
-                    || is_own(points_to, groups, first, second)
-                    || unique::are_apart(invariants, first, second)
-                    || is_ordered(points_to, groups, invariants, first, second)
-                    || ranges.get().is_some_and(|ranges| ranges.are_apart(base, first, second))
-                    || striping::are_in_different_parts(points_to, ranges, first, second)
-                {
+                if rules.exclude(base, first, second) {
                     continue;
                 }
                 if base == points_to.descriptors {

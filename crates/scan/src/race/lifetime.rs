@@ -1,8 +1,10 @@
-//! Ends of lifetimes: locals end with their blocks and functions, which counts as a write to them. Also locks that are
-//! released.
+//! Begins and ends of lifetimes: memory that is allocated; locals that end with their blocks and functions, which counts
+//! as a write to them. Also locks that are released.
 
+use crate::domain::congruence::Congruence;
 use crate::locks::summary::{self, LockBase};
 use crate::models::Model;
+use crate::pointer::address::{Addresses, Base};
 use crate::pointer::{InstanceId, PointsTo};
 use crate::race::touch::{ALL, Touch};
 use racehunter_ir::{Instruction, InstructionId, Operand, Operation};
@@ -72,6 +74,21 @@ pub(crate) fn ended(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<To
         }
     }
     touches
+}
+
+/// Returns the memory that a call allocates. Some functions also fill it, and all of them may reuse memory, so another
+/// thread must not get the address without order.
+pub(crate) fn allocated(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Option<Touch> {
+    let mut names = points_to.instances[id].outside.get(&at)?.iter();
+    let base = points_to.find_base(&Base::Heap(id, at))?;
+    let is_new = |name: &String| matches!(points_to.models.of(name), Some(Model::Allocate(allocate)) if !allocate.own);
+    names.any(is_new).then(|| Touch {
+        address: Operand::Instruction(InstructionId(at)),
+        addresses: Addresses::one(base, Congruence::exact(0)),
+        bytes: ALL,
+        write: true,
+        atomic: false,
+    })
 }
 
 /// Returns the locks that a call releases, if only the holding thread may do that, and the locks are known.

@@ -1,7 +1,7 @@
 //! Races: from accesses to candidates, the most convincing first.
 //!
 //! [`access`] collects what threads touch ([`touch`], [`lifetime`]), [`candidates`] drops pairs that something
-//! excludes, [`ranking`] sorts the rest, and [`description`] and [`explanation`] put them into words.
+//! excludes, [`publication`] decides which accesses to fresh memory count, [`ranking`] sorts the rest, and [`description`] and [`explanation`] put them into words.
 //!
 //! Start at [`candidates::candidates`].
 
@@ -11,5 +11,6 @@ pub mod description;
 pub mod explanation;
 mod format;
 pub mod lifetime;
+pub mod publication;
 pub mod ranking;
 pub(crate) mod touch;

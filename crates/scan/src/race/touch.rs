@@ -6,8 +6,8 @@
 use super::format;
 use crate::domain::congruence::Congruence;
 use crate::models::{Does, Model, Semaphore, Wait};
-use crate::pointer::address::Addresses;
-use crate::pointer::{InstanceId, PointsTo};
+use crate::pointer::address::{Addresses, Base};
+use crate::pointer::{InstanceId, PointsTo, STREAMS};
 use racehunter_ir::{CastOperator, Instruction, Operand, Operation, Type};
 use std::collections::BTreeSet;
 
@@ -146,13 +146,32 @@ fn touched_outside(points_to: &PointsTo<'_>, id: InstanceId, call: &Instruction,
         }
         Model::Barrier(barrier) => add(barrier.barrier, OBJECT, barrier.count.is_some(), barrier.count.is_none()),
         Model::Call(call) => call.once.into_iter().for_each(|index| sync(index, &mut add)),
-        Model::Release(release) => add(release.pointer, ALL, true, false),
+        Model::Release(release) => {
+            add(release.pointer, ALL, true, false);
+            let stream = call.operands.get(release.pointer + 1).filter(|_| release.closes);
+            if stream.is_some_and(|stream| has_number(points_to, &points_to.operand(id, stream))) {
+                let addresses = Addresses::one(points_to.descriptors, Congruence::ANY);
+                all.push(Touch { addresses, address: Operand::Null, bytes: 1, write: true, atomic: false });
+            }
+        }
         Model::Create(create) => create.handle.into_iter().for_each(|index| add(index, 8, true, false)),
         Model::Variadic => add(0, ALL, true, false),
         Model::Key(key) => add(key.key, 4, true, false),
         Model::Join(_) => add(1, 8, true, false),
         _ => {}
     }
+}
+
+/// Returns true if the program may know the number of a stream's file descriptor: it asks for the numbers of streams,
+/// makes streams of numbers, or the stream is a standard one.
+fn has_number(points_to: &PointsTo<'_>, streams: &Addresses) -> bool {
+    const LINKS: [&str; 5] = ["fileno", "fileno_unlocked", "dirfd", "fdopen", "fdopendir"];
+    let is_standard = |(base, _)| match points_to.describe(base) {
+        Base::Outside(name) => STREAMS.contains(&name.as_str()),
+        Base::Unknown => true,
+        _ => false,
+    };
+    LINKS.iter().any(|name| points_to.program.has_symbol(name)) || streams.iter().any(is_standard)
 }
 
 /// Returns true if a value without targets is null or a number.

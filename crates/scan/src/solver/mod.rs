@@ -28,10 +28,13 @@ use crate::locks::recursion::RecursiveMutexes;
 use crate::locks::summary::Summaries;
 use crate::pointer::address::{Addresses, Base, BaseId};
 use crate::pointer::{InstanceId, MAIN, PointsTo, ThreadId};
+use crate::race::lifetime::{allocated, ended};
+use crate::race::touch::touched;
 use crate::ranges::Ranges;
 use crate::report::Gaps;
 use crate::solver::cells::Cells;
 use crate::solver::invariants::Invariants;
+use crate::solver::memory::releases;
 use crate::threads::groups::ThreadGroups;
 use crate::threads::parallel::ThreadTree;
 use racehunter_ir::{Instruction, Operation};
@@ -181,6 +184,7 @@ impl Solver<'_, '_> {
             for mut state in states {
                 self.rename(id, Some(at as u32), &mut state);
                 visit(at as u32, &state);
+                self.fence(id, at as u32, instruction, &mut state);
                 match &instruction.operation {
                     Operation::Call | Operation::Invoke { .. } => {
                         state.constants.remove(&(id, at as u32));
@@ -273,6 +277,28 @@ impl Solver<'_, '_> {
                 let left = threads.iter().filter(|thread| state.active.contains(thread));
                 state.running.extend(left);
             }
+        }
+    }
+
+    /// Handles a release fence, and what ends its effect: another access to fresh memory, or a read that may find an
+    /// address that the thread did not have at the fence.
+    fn fence(&self, id: InstanceId, at: u32, instruction: &Instruction, state: &mut State) {
+        if let Operation::Fence(order) = instruction.operation {
+            state.fenced.0 |= releases(order);
+            return;
+        }
+        if !state.fenced.0 {
+            return;
+        }
+        let is_atomic_store = matches!(instruction.operation, Operation::Store { order: Some(_), .. });
+        let ends = |(base, _)| {
+            *self.points_to.describe(base) == Base::Unknown
+                || if is_atomic_store { state.owned.contains(&base) } else { self.escaped.contains(&base) }
+        };
+        let touched = touched(self.points_to, id, at).into_iter().chain(ended(self.points_to, id, at));
+        let mut touched = touched.chain(allocated(self.points_to, id, at));
+        if touched.any(|touch| touch.addresses.is_empty() || touch.addresses.iter().any(ends)) {
+            state.fenced.0 = false;
         }
     }
 

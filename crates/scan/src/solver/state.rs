@@ -34,6 +34,9 @@ pub struct State {
     pub running: MustSet<ThreadId>,
     /// Bases whose latest piece of memory no other thread has yet.
     pub owned: MustSet<BaseId>,
+    /// True if a release fence orders everything that this thread has done to fresh memory, and every address that it
+    /// has, before its next atomic store.
+    pub fenced: Fenced,
     /// Values that are constant on this path.
     pub constants: MustMap<ValueName, i64>,
     /// Values of cells, as long as no other thread can change them.
@@ -70,6 +73,7 @@ impl Lattice for State {
             | self.active.join(&other.active)
             | self.running.join(&other.running)
             | self.owned.join(&other.owned)
+            | self.fenced.join(&other.fenced)
             | self.constants.join(&other.constants)
             | self.cells.join(&other.cells)
             | self.current.join(&other.current)
@@ -79,6 +83,18 @@ impl Lattice for State {
             | self.done.join(&other.done)
             | self.inside.join(&other.inside)
             | self.rounds.join(&other.rounds)
+    }
+}
+
+/// Whether a release fence is still in force. It must be on every path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Fenced(pub bool);
+
+impl Lattice for Fenced {
+    fn join(&mut self, other: &Self) -> bool {
+        let changed = self.0 && !other.0;
+        self.0 &= other.0;
+        changed
     }
 }
 
@@ -209,7 +225,7 @@ mod tests {
             btree_map((0..3_u32).prop_map(CellId), 0..3_i64, 0..3),
             btree_map(names(), (0..2_u32).prop_map(CellId), 0..3),
             current(),
-            any::<bool>(),
+            (any::<bool>(), any::<bool>()),
         );
         let orders = (events(), events(), events(), rounds());
         let others = (threads(), threads(), btree_set((0..3_u32).prop_map(BaseId), 0..3));
@@ -227,7 +243,8 @@ mod tests {
                 cells: MustMap(values.1),
                 current: values.3,
                 unique_values: MustMap(values.2),
-                may_be_alone: values.4,
+                may_be_alone: values.4.0,
+                fenced: Fenced(values.4.1),
                 seen: MustSet(orders.0),
                 done: MaySet(orders.1),
                 inside: MustSet(orders.2),

@@ -315,6 +315,28 @@ impl Lowering {
                 let pointer = self.registers.pointer.clone();
                 self.branch(Predicate::Equal, pointer, Operand::Null, &[], body);
             }
+            Statement::UnlessPointer(body) => {
+                let pointer = self.registers.pointer.clone();
+                self.branch(Predicate::Equal, pointer, Operand::Null, body, &[]);
+            }
+            Statement::AtomicStore(object, order) => {
+                let operands = vec![self.registers.pointer.clone(), Operand::Symbol(symbol_of(*object), 0)];
+                let operation = Operation::Store { bytes: 8, order: Some(*order), volatile: false };
+                self.put(operation, Type::Void, operands);
+            }
+            Statement::AtomicLoad(object, order) => {
+                let operation = Operation::Load { bytes: 8, order: Some(*order), volatile: false };
+                let address = Operand::Symbol(symbol_of(*object), 0);
+                self.registers.pointer = self.put(operation, Type::Pointer, vec![address]);
+            }
+            Statement::AtomicExchange(object, order) => {
+                let operands = vec![Operand::Symbol(symbol_of(*object), 0), self.registers.pointer.clone()];
+                let operation = Operation::Update { operator: UpdateOperator::Exchange, bytes: 8, order: *order };
+                self.registers.pointer = self.put(operation, Type::Pointer, operands);
+            }
+            Statement::Fence(order) => {
+                self.put(Operation::Fence(*order), Type::Void, Vec::new());
+            }
             Statement::Repeat(register, times, body) => {
                 self.repeat(*register, Operand::Integer(0), Operand::Integer(*times), body);
             }

@@ -1,11 +1,13 @@
 //! Runs tiny programs in all schedules and with all inputs, and checks whether two threads ever stand before
-//! conflicting accesses. The program has a race if and only if that happens.
+//! conflicting accesses. If all of a program's atomic operations are sequentially consistent, it has a race if and only
+//! if that happens. Otherwise [`crate::clocks`] also judge each access.
 
+use crate::clocks::Clocks;
 use crate::lower::{BLOCK, OUTSIDE};
 use crate::source::Object;
 use racehunter_ir::{
-    BinaryOperator, BlockId, CastOperator, Function, Instruction, InstructionId, Module, Operand, Operation, Predicate,
-    SymbolId, Type,
+    BinaryOperator, BlockId, CastOperator, Function, Instruction, InstructionId, Module, Operand, Operation, Order,
+    Predicate, SymbolId, Type, UpdateOperator,
 };
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
@@ -64,12 +66,80 @@ struct State {
     tokens: i64,
     pipe: Vec<i64>,
     threads: Vec<Thread>,
+    /// What happens before what, if the program has weaker atomic operations.
+    clocks: Option<Clocks>,
 }
+
+impl State {
+    /// Applies what a thread has done since an earlier state; returns true if that is a race.
+    fn order(&mut self, before: &Self, thread: usize, next: &Next<'_>, operation: &Operation) -> bool {
+        let Some(mut clocks) = self.clocks.take() else { return false };
+        if self.threads.len() > before.threads.len() {
+            clocks.create(thread);
+        }
+        for (other, child) in self.threads.iter().enumerate() {
+            if child.joined && !before.threads[other].joined {
+                clocks.acquire_all_of(thread, other);
+            }
+        }
+        let keys = self.locks.keys().chain(before.locks.keys()).copied();
+        for lock in keys.collect::<std::collections::BTreeSet<i64>>() {
+            let count = |holder: Option<&Holder>| match holder {
+                None => 0,
+                Some(Holder::Writer(_)) => 1,
+                Some(Holder::Readers(readers)) => *readers,
+            };
+            let (old, new) = (count(before.locks.get(&lock)), count(self.locks.get(&lock)));
+            if new > old {
+                clocks.acquire(thread, lock);
+            } else if new < old {
+                clocks.release(thread, lock);
+            }
+        }
+        for (sync, old, new) in
+            [(TOKENS, before.tokens, self.tokens), (PIPE, before.pipe.len() as i64, self.pipe.len() as i64)]
+        {
+            if new > old {
+                clocks.release(thread, sync);
+            } else if new < old {
+                clocks.acquire(thread, sync);
+            }
+        }
+        let is_race = match *next {
+            Next::Access { address, write, atomic, .. } => {
+                let is_race = clocks.access(thread, address, write, atomic);
+                match *operation {
+                    Operation::Load { order: Some(order), .. } => clocks.load(thread, address, order),
+                    Operation::Store { order: Some(order), .. } => clocks.store(thread, address, order),
+                    Operation::Update { order, .. } => clocks.update(thread, address, order),
+                    _ => {}
+                }
+                is_race
+            }
+            Next::Call("free", ref arguments) if arguments[0] != 0 => {
+                let mut words = (0..BLOCK as i64).step_by(8);
+                words.any(|word| clocks.access(thread, arguments[0] + word, true, false))
+            }
+            Next::Fence(order) => {
+                clocks.fence(thread, order);
+                false
+            }
+            _ => false,
+        };
+        self.clocks = Some(clocks);
+        is_race
+    }
+}
+
+/// The semaphore and the pipe, as locks: no object has these addresses.
+const TOKENS: i64 = 2;
+const PIPE: i64 = 3;
 
 /// What a thread is about to do.
 enum Next<'m> {
     Access { address: i64, bytes: i64, write: bool, atomic: bool },
     Call(&'m str, Vec<i64>),
+    Fence(Order),
     Over,
     Undefined,
 }
@@ -84,7 +154,9 @@ pub fn truth(module: &Module, most: usize) -> Truth {
     let machine = Machine { module };
     let mut seen: FxHashSet<State> = FxHashSet::default();
     let mut undefined = false;
-    let mut first = State { threads: vec![machine.thread(0, 0)], ..State::default() };
+    let instructions = || module.functions.iter().flat_map(|function| &function.instructions);
+    let clocks = instructions().any(|instruction| is_weak(&instruction.operation)).then(Clocks::default);
+    let mut first = State { threads: vec![machine.thread(0, 0)], clocks, ..State::default() };
     machine.settle(&mut first, 0);
     let mut work = vec![first];
     while let Some(state) = work.pop() {
@@ -104,13 +176,31 @@ pub fn truth(module: &Module, most: usize) -> Truth {
                 match next {
                     Next::Undefined => undefined = true,
                     Next::Over => {}
-                    next => undefined |= !machine.step(&state, thread, next, &mut work),
+                    next => {
+                        let known = work.len();
+                        undefined |= !machine.step(&state, thread, next, &mut work);
+                        let operation = &machine.instruction(&state, thread).unwrap().operation;
+                        if work[known..].iter_mut().any(|after| after.order(&state, thread, next, operation)) {
+                            return Truth::Race;
+                        }
+                    }
                 }
             }
         }
         seen.insert(state);
     }
     if undefined { Truth::Undefined } else { Truth::None }
+}
+
+/// Returns true for atomic operations that need not be sequentially consistent.
+fn is_weak(operation: &Operation) -> bool {
+    let order = match *operation {
+        Operation::Load { order, .. } | Operation::Store { order, .. } => order,
+        Operation::Update { order, .. } => Some(order),
+        Operation::Fence(_) => return true,
+        _ => None,
+    };
+    order.is_some_and(|order| order != Order::SequentiallyConsistent)
 }
 
 fn is_race(first: &Next<'_>, second: &Next<'_>) -> bool {
@@ -183,8 +273,9 @@ impl<'m> Machine<'m> {
             }
         };
         match instruction.operation {
-            Operation::Load { .. } => access(0, false, false),
-            Operation::Store { .. } => access(1, true, false),
+            Operation::Load { order, .. } => access(0, false, order.is_some()),
+            Operation::Store { order, .. } => access(1, true, order.is_some()),
+            Operation::Fence(order) => Next::Fence(order),
             Operation::Update { .. } => access(0, true, true),
             Operation::Call => {
                 let Operand::Symbol(SymbolId(symbol), _) = instruction.operands[0] else { return Next::Undefined };
@@ -229,12 +320,16 @@ impl<'m> Machine<'m> {
                 match instruction.operation {
                     Operation::Store { .. } => after.memory.insert(*address, value(0)),
                     // A narrow counter wraps around after two.
+                    Operation::Update { operator: UpdateOperator::Exchange, .. } => {
+                        after.memory.insert(*address, value(1))
+                    }
                     Operation::Update { bytes: 1, .. } => after.memory.insert(*address, (old + value(1)) & 1),
                     Operation::Update { .. } => after.memory.insert(*address, old + value(1)),
                     _ => None,
                 };
                 return go_on(after, old, work);
             }
+            Next::Fence(_) => return go_on(after, 0, work),
             Next::Over | Next::Undefined => return false,
         };
         let first = arguments.first().copied().unwrap_or(SECTION);
@@ -380,7 +475,9 @@ impl<'m> Machine<'m> {
                     }
                     None => return,
                 },
-                Operation::Load { .. } | Operation::Store { .. } | Operation::Update { .. } => return,
+                Operation::Load { .. } | Operation::Store { .. } | Operation::Update { .. } | Operation::Fence(_) => {
+                    return;
+                }
                 Operation::Local { bytes } => make(state, thread, *bytes),
                 Operation::Offset { constant, scales } => {
                     let scaled = (1..).zip(scales).map(|(at, scale)| value(state, at).wrapping_mul(*scale as i64));

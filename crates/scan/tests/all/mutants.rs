@@ -54,6 +54,7 @@ fn without(body: &[Statement], number: &mut usize) -> Vec<Statement> {
                 Statement::If(*value, *constant, yes, without(no, number))
             }
             Statement::IfPointer(body) => Statement::IfPointer(without(body, number)),
+            Statement::UnlessPointer(body) => Statement::UnlessPointer(without(body, number)),
             Statement::Repeat(register, times, body) => Statement::Repeat(*register, *times, without(body, number)),
             Statement::Range(register, begin, end, body) => {
                 Statement::Range(*register, *begin, *end, without(body, number))

@@ -1,6 +1,7 @@
 //! Random tiny programs. Most follow a discipline for each variable, so that many have no race, and break it here and
 //! there, so that programs with and without a race look alike.
 
+use crate::publication::publication;
 use crate::source::{Address, Given, Lock, Number, Object, Source, Statement, VALUE};
 
 /// Random numbers from a seed.
@@ -65,6 +66,9 @@ const HELPER: usize = 3;
 /// Returns a random program.
 pub fn program(seed: u64) -> Source {
     let mut random = Random::new(seed);
+    if seed % 4 == 3 {
+        return publication(&mut random);
+    }
     let mut discipline = || match random.below(6) {
         0 | 1 => Discipline::Locked(FIRST),
         2 => Discipline::Locked(if random.one_in(2) { SECOND } else { Lock::Atomic }),

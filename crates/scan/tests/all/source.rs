@@ -1,5 +1,6 @@
 //! Tiny programs with threads: generated, changed and printed.
 
+use racehunter_ir::Order;
 use std::fmt::{self, Display, Formatter, Write as _};
 
 /// An object that all threads can reach.
@@ -24,10 +25,13 @@ pub enum Object {
     Condition,
     /// A counter that soon wraps around.
     Narrow,
+    /// Two pointers that are only accessed atomically.
+    Box,
+    Other,
 }
 
 impl Object {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::X,
         Self::Y,
         Self::Array,
@@ -41,6 +45,8 @@ impl Object {
         Self::Locks,
         Self::Condition,
         Self::Narrow,
+        Self::Box,
+        Self::Other,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -58,12 +64,14 @@ impl Object {
             Self::Locks => "locks",
             Self::Condition => "c",
             Self::Narrow => "narrow",
+            Self::Box => "box",
+            Self::Other => "other",
         }
     }
 
     pub const fn bytes(self) -> u64 {
         match self {
-            Self::X | Self::Y | Self::Pointer | Self::Narrow => 8,
+            Self::X | Self::Y | Self::Pointer | Self::Narrow | Self::Box | Self::Other => 8,
             Self::Array => 8 * ELEMENTS,
             Self::First | Self::Second => 40,
             Self::Nodes => 2 * NODE as u64,
@@ -160,6 +168,13 @@ pub enum Statement {
     If(Number, i64, Vec<Statement>, Vec<Statement>),
     /// If the pointer is not null.
     IfPointer(Vec<Statement>),
+    /// If the pointer is null.
+    UnlessPointer(Vec<Statement>),
+    /// Stores the pointer atomically, loads it, or exchanges it.
+    AtomicStore(Object, Order),
+    AtomicLoad(Object, Order),
+    AtomicExchange(Object, Order),
+    Fence(Order),
     Repeat(usize, i64, Vec<Statement>),
     /// Runs a body for a register from one number up to another.
     Range(usize, Number, Number, Vec<Statement>),
@@ -240,6 +255,7 @@ fn block(body: &[Statement], depth: usize) -> String {
                 format!("if ({number} == {value}) {{\n{yes}{indent}}} else {{\n{no}{indent}}}")
             }
             Statement::IfPointer(body) => format!("if (q) {{\n{}{indent}}}", block(body, depth + 1)),
+            Statement::UnlessPointer(body) => format!("if (!q) {{\n{}{indent}}}", block(body, depth + 1)),
             Statement::Repeat(register, times, body) => {
                 format!("for r{register} < {times} {{\n{}{indent}}}", block(body, depth + 1))
             }
