@@ -8,6 +8,7 @@ use crate::determinism;
 use crate::locks::recursion::RecursiveMutexes;
 use crate::locks::summary::Summaries;
 use crate::models::Models;
+use crate::order::gate::Gates;
 use crate::order::objects;
 use crate::pointer::backend::Backend;
 use crate::pointer::escape::escaped;
@@ -141,9 +142,10 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
             gaps.0.insert(too_large());
             return Report { gaps: gaps.0.into_iter().collect(), ..unfinished };
         }
-        let accesses = accesses(&points_to, &solution, &tree, &mut solver);
+        let (accesses, releases) = accesses(&points_to, &solution, &tree, &mut solver);
+        let gates = Gates::of(&points_to, &solution, &releases);
         let invariants = solver.invariants;
-        let found = candidates(&points_to, &tree, &groups, &invariants, &ranges, &accesses);
+        let found = candidates(&points_to, &tree, &groups, &invariants, &ranges, &gates, &accesses);
         for &(id, at) in &found.closing {
             gaps.add(&points_to, id, at, "a descriptor that may be closed while another thread uses it");
         }

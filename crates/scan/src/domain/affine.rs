@@ -98,12 +98,23 @@ impl Affine {
                 Some(shift @ 0..62) => scaled(self, 1 << shift),
                 _ => None,
             },
+            (BinaryOperator::Divide | BinaryOperator::UnsignedDivide, _) => {
+                constant(other).and_then(|by| self.divided(by, span))
+            }
             _ => None,
         };
         match exact {
             Some(exact) => exact.kept(span, bits),
             None => Self::of(self.flat(span).compute(operator, other.flat(span), bits)),
         }
+    }
+
+    /// Returns the quotient by a constant that divides the factor, if rounding drops the same from all numbers: nothing is
+    /// negative, so it rounds down, and a multiple of the divisor does not change what is dropped.
+    fn divided(self, by: i64, span: Interval) -> Option<Self> {
+        let is_even = by > 0 && self.times % by == 0 && self.rest.low() >= 0 && self.flat(span).low() >= 0;
+        let rest = || self.rest.compute(BinaryOperator::Divide, Interval::exact(by), 64);
+        is_even.then(|| Self { times: self.times / by, rest: rest() })
     }
 
     /// Returns the number zero-extended to more bits.

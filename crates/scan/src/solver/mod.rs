@@ -34,7 +34,7 @@ use crate::solver::cells::Cells;
 use crate::solver::invariants::Invariants;
 use crate::threads::groups::ThreadGroups;
 use crate::threads::parallel::ThreadTree;
-use racehunter_ir::{Instruction, Operation};
+use racehunter_ir::{Instruction, InstructionId, Operand, Operation, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -181,6 +181,7 @@ impl Solver<'_, '_> {
             for mut state in states {
                 self.rename(id, Some(at as u32), &mut state);
                 visit(at as u32, &state);
+                self.let_out(id, at as u32, instruction, &mut state);
                 match &instruction.operation {
                     Operation::Call | Operation::Invoke { .. } => {
                         state.constants.remove(&(id, at as u32));
@@ -302,6 +303,13 @@ impl Solver<'_, '_> {
     fn own_new(&self, id: InstanceId, base: &Base, state: &mut State) {
         if !self.points_to.instances[id].shared {
             state.owned.extend(self.points_to.find_base(base).filter(|base| self.escaped.contains(base)));
+        }
+    }
+
+    /// Handles an address whose bytes become a number: others may get it back from any number.
+    fn let_out(&self, id: InstanceId, at: u32, instruction: &Instruction, state: &mut State) {
+        if !state.owned.is_empty() && matches!(instruction.ty, Type::Integer(_) | Type::Float(_)) {
+            self.give(&self.points_to.operand(id, &Operand::Instruction(InstructionId(at))), state);
         }
     }
 
