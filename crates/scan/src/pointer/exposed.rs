@@ -22,11 +22,15 @@ const MOST_EXPOSED: usize = 8;
 impl PointsTo<'_> {
     /// Notes that these addresses are let out.
     pub(super) fn expose(&mut self, id: InstanceId, at: u32, addresses: &Addresses) {
+        let exposed = Addresses::one(self.base(Base::Exposed), Congruence::exact(0));
+        // A number can lead anywhere already.
+        if addresses.is_empty() || self.get(&exposed, POINTER).0.0.len() > MOST_EXPOSED {
+            return;
+        }
         let mut out = addresses.map(|_| Congruence::ANY);
         // The handle of a thread is a number anyway.
         out.0.retain(|&base, _| !matches!(self.describe(base), Base::Handle(_)));
         if !out.is_empty() {
-            let exposed = Addresses::one(self.base(Base::Exposed), Congruence::exact(0));
             self.write(id, at, &exposed, &out);
         }
     }
