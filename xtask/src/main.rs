@@ -47,7 +47,7 @@ usage: cargo xtask COMMAND
             [--analysis A]... [NAME...]`; methods side by side, and long executions: `cargo xtask bench tables
             [--runs N] [--time T] [--table N]... [NAME...]`; verdicts of `racehunter scan`: `cargo xtask bench static
             [--tasks DIR | --labels DIR [--cflags F] | --targets | --real [NAME] | --programs [--dir DIR] [--sources DIR] [NAME...]]
-            [--attack T] [--mutants] [--time T] [--backend B] [--approx A] [--jobs N]`; predictions: `cargo xtask bench predict [--quick]
+            [--attack T] [--mutants] [--time T] [--backend B] [--approx A] [--jobs N] [--models FILE]`; predictions: `cargo xtask bench predict [--quick]
             [--least EVENTS] [--most EVENTS] [--rapid CLASSPATH] [--plot FILE.svg]` on generated traces, `cargo xtask bench predict --real [NAME...]`; the savings
             of variable bounding: `cargo xtask bench bounding`; ThreadSanitizer's own tests, by both tools: `cargo xtask bench tsan --dir DIR
             [--time T] [NAME...]`, where DIR is `test/tsan` of compiler-rt; the methods on SCTBench: `cargo xtask bench sctbench

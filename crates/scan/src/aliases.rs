@@ -73,5 +73,5 @@ pub fn aliases(program: &Program, models: &Models) -> Option<Aliases> {
 
 /// Whether it is memory of which it is known what it is.
 fn is_memory(base: &Base) -> bool {
-    !matches!(base, Base::Unknown | Base::Function(_) | Base::Outside(_) | Base::Handle(_))
+    !matches!(base, Base::Unknown(_) | Base::Function(_) | Base::Outside(_) | Base::Handle(_))
 }

@@ -8,6 +8,7 @@ use crate::determinism;
 use crate::locks::recursion::RecursiveMutexes;
 use crate::locks::summary::Summaries;
 use crate::models::Models;
+use crate::order::gate::Gates;
 use crate::order::objects;
 use crate::pointer::backend::Backend;
 use crate::pointer::escape::escaped;
@@ -142,9 +143,16 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
             gaps.0.insert(too_large());
             return Report { gaps: gaps.0.into_iter().collect(), ..unfinished };
         }
-        let mut accesses = accesses(&points_to, &solution, &tree, &mut solver);
-        let invariants = &solver.invariants;
-        let rules = Rules { points_to: &points_to, tree: &tree, groups: &groups, invariants, ranges: &ranges };
+        let (mut accesses, releases) = accesses(&points_to, &solution, &tree, &mut solver);
+        let gates = Gates::of(&points_to, &solution, &releases);
+        let rules = Rules {
+            points_to: &points_to,
+            tree: &tree,
+            groups: &groups,
+            invariants: &solver.invariants,
+            ranges: &ranges,
+            gates: &gates,
+        };
         drop_unpublished(&rules, &mut accesses);
         let found = candidates(&rules, &accesses);
         for &(id, at) in &found.closing {

@@ -119,9 +119,11 @@ fn request(words: &[&str]) -> Result<Request, String> {
             "--labels" => request.labels = Some(value()?.into()),
             "--cflags" => request.cflags = Some(value()?),
             "--attack" => request.attack = Some(value()?),
-            "--time" | "--backend" | "--approx" | "--jobs" => request.options.extend([word.to_owned(), value()?]),
+            "--time" | "--backend" | "--approx" | "--jobs" | "--models" => {
+                request.options.extend([word.to_owned(), value()?])
+            }
             _ => {
-                let known = "--tasks, --labels, --cflags, --targets, --attack, --mutants, --time, --backend, --approx, --jobs; \
+                let known = "--tasks, --labels, --cflags, --targets, --attack, --mutants, --time, --backend, --approx, --jobs, --models; \
                              or --real or --programs first";
                 return Err(format!("`{word}` is not one of {known}"));
             }

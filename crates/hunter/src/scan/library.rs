@@ -13,7 +13,7 @@ use std::ffi::OsString;
 
 /// Sources, each with the functions that it can define: the word that selects them, and their linker names. Later
 /// sources may define what an earlier one needs.
-const SOURCES: [Source; 2] = [
+const SOURCES: [Source; 4] = [
     Source {
         file: "threads.cpp",
         text: include_str!("library/threads.cpp"),
@@ -47,6 +47,32 @@ const SOURCES: [Source; 2] = [
             ("lfind", &["lfind"]),
             ("lsearch", &["lsearch"]),
             (TERMINATE, &["__clang_call_terminate"]),
+        ],
+    },
+    Source {
+        file: "language.c",
+        text: include_str!("library/language.c"),
+        language: Language::C,
+        standard: "-std=gnu11",
+        functions: &[
+            ("guard", &["__cxa_guard_acquire", "__cxa_guard_release", "__cxa_guard_abort"]),
+            ("once", &["__once_proxy"]),
+        ],
+    },
+    Source {
+        file: "library.c",
+        text: include_str!("library/library.c"),
+        language: Language::C,
+        standard: "-std=gnu11",
+        functions: &[
+            ("strtok", &["strtok"]),
+            ("strtok_r", &["strtok_r"]),
+            ("strsep", &["strsep"]),
+            ("time", &["localtime", "gmtime", "asctime", "ctime"]),
+            ("hosts", &["gethostbyname", "gethostbyaddr"]),
+            ("addresses", &["getaddrinfo", "freeaddrinfo"]),
+            ("users", &["getpwnam", "getpwuid", "getgrnam", "getgrgid"]),
+            ("getopt", &["getopt", "getopt_long", "getopt_long_only"]),
         ],
     },
 ];

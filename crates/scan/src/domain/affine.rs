@@ -98,12 +98,23 @@ impl Affine {
                 Some(shift @ 0..62) => scaled(self, 1 << shift),
                 _ => None,
             },
+            (BinaryOperator::Divide | BinaryOperator::UnsignedDivide, _) => {
+                constant(other).and_then(|by| self.divided(by, span))
+            }
             _ => None,
         };
         match exact {
             Some(exact) => exact.kept(span, bits),
             None => Self::of(self.flat(span).compute(operator, other.flat(span), bits)),
         }
+    }
+
+    /// Returns the quotient by a constant that divides the factor, if rounding drops the same from all numbers: nothing is
+    /// negative, so it rounds down, and a multiple of the divisor does not change what is dropped.
+    fn divided(self, by: i64, span: Interval) -> Option<Self> {
+        let is_even = by > 0 && self.times % by == 0 && self.rest.low() >= 0 && self.flat(span).low() >= 0;
+        let rest = || self.rest.compute(BinaryOperator::Divide, Interval::exact(by), 64);
+        is_even.then(|| Self { times: self.times / by, rest: rest() })
     }
 
     /// Returns the number zero-extended to more bits.
@@ -196,13 +207,29 @@ mod tests {
     fn results_have_all_that_can_be_computed() {
         for one in samples() {
             for two in samples() {
-                for operator in [BinaryOperator::Add, BinaryOperator::Subtract, BinaryOperator::Multiply] {
+                for operator in [
+                    BinaryOperator::Add,
+                    BinaryOperator::Subtract,
+                    BinaryOperator::Multiply,
+                    BinaryOperator::Divide,
+                    BinaryOperator::UnsignedDivide,
+                ] {
                     let result = one.compute(operator, two, span(), BITS);
                     each(one, two, |own, a, b| {
+                        let unsigned = |value: i64| value & ((1 << BITS) - 1);
+                        let is_division = !matches!(
+                            operator,
+                            BinaryOperator::Add | BinaryOperator::Subtract | BinaryOperator::Multiply
+                        );
+                        if is_division && b == 0 {
+                            return;
+                        }
                         let expected = wrap(match operator {
                             BinaryOperator::Add => a + b,
                             BinaryOperator::Subtract => a - b,
-                            _ => a * b,
+                            BinaryOperator::Multiply => a * b,
+                            BinaryOperator::Divide => a / b,
+                            _ => unsigned(a) / unsigned(b),
                         });
                         assert!(has(result, own, expected), "{own}: {one:?} {operator:?} {two:?}: {a} {b} {result:?}");
                     });
@@ -245,6 +272,18 @@ mod tests {
         let inside = begin.widen(Affine { rest: Interval::exact(1), ..begin }, span, &[1000], 32);
         let inside = inside.if_compared(Predicate::Less, end, span).unwrap();
         assert_eq!((inside.times, inside.rest.low(), inside.rest.high()), (100, 0, 99));
+    }
+
+    #[test]
+    fn a_share_by_division_keeps_the_number_of_its_thread() {
+        let divided = |times: i64, rest: i64, by: i64| {
+            let number = Affine { times, rest: Interval::exact(rest) };
+            number.compute(BinaryOperator::Divide, Affine::exact(by), span(), 32)
+        };
+        assert_eq!(divided(16, 19, 4), Affine { times: 4, rest: Interval::exact(4) });
+        // -1 / 4 is 0, and 15 / 4 is 3: not the same step.
+        assert_eq!(divided(16, -1, 4).times, 0);
+        assert_eq!(divided(10, 0, 4).times, 0);
     }
 
     /// An affine number for threads whose numbers are in [`span`], on which the join depends.

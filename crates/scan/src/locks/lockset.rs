@@ -8,7 +8,7 @@
 use crate::domain::congruence::Congruence;
 use crate::domain::linear::linear;
 use crate::locks::summary::LockBase;
-use crate::pointer::address::{Addresses, Base, BaseId};
+use crate::pointer::address::{Addresses, BaseId};
 use crate::pointer::{InstanceId, PointsTo};
 use crate::race::access::Access;
 use crate::solver::{Solver, State};
@@ -48,7 +48,7 @@ pub fn held(state: &State) -> impl Iterator<Item = &HeldLock> {
 pub(crate) fn may_be(points_to: &PointsTo<'_>, addresses: &Addresses, key: &LockId) -> bool {
     let LockId::At(base, at) = *key else { return false };
     addresses.iter().any(|(other, offset)| {
-        *points_to.describe(other) == Base::Unknown || (base == other && offset.overlaps(1, Congruence::exact(at), 1))
+        points_to.describe(other).is_unknown() || (base == other && offset.overlaps(1, Congruence::exact(at), 1))
     })
 }
 

@@ -63,7 +63,7 @@ impl Summaries {
         let summary = &self.of[callee];
         match *key {
             LockId::At(base, at) => !summary.gives.iter().any(|(other, offset)| {
-                *points_to.describe(other) == Base::Unknown
+                points_to.describe(other).is_unknown()
                     || (base == other && offset.overlaps(1, Congruence::exact(at), 1))
             }),
             LockId::Relative(_) => summary.gives.is_empty(),
@@ -123,7 +123,7 @@ fn own(points_to: &PointsTo<'_>, id: InstanceId) -> Summary {
 
 /// Returns the locks at these addresses.
 pub fn locks(points_to: &PointsTo<'_>, addresses: &Addresses) -> BTreeSet<LockBase> {
-    let is_known = |base: BaseId| *points_to.describe(base) != Base::Unknown;
+    let is_known = |base: BaseId| !points_to.describe(base).is_unknown();
     if (1..=MOST_LOCKS).contains(&addresses.0.len()) && addresses.iter().all(|(base, _)| is_known(base)) {
         addresses.iter().map(|(base, _)| Some(base)).collect()
     } else {

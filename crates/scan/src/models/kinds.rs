@@ -236,12 +236,28 @@ pub struct MemoryEffect {
     /// True if what it returns or writes comes from outside the program.
     #[serde(default)]
     pub input: bool,
+    /// True if what it writes are bytes from outside: an address only if the program has let it out before.
+    #[serde(default)]
+    pub data: bool,
+    /// True if the bytes that it reads leave the program, and may come back.
+    #[serde(default)]
+    pub sends: bool,
 }
 
 impl MemoryEffect {
     /// Returns true if the memory of an argument is written, judging by its position.
     pub fn writes_argument(&self, index: usize) -> bool {
         self.writes.contains(index) || self.writes_from.is_some_and(|first| index >= first)
+    }
+
+    /// Returns where a function that copies writes, and where it reads: the positions of its arguments.
+    pub fn copied(&self) -> (usize, usize) {
+        let first = |arguments: &Arguments, other: Option<usize>| match arguments {
+            Arguments::Some(list) => list.iter().copied().find(|&index| Some(index) != other),
+            Arguments::Word(_) => None,
+        };
+        let to = first(&self.writes, None).unwrap_or(0);
+        (to, first(&self.reads, Some(to)).unwrap_or(1))
     }
 
     /// Returns true if the memory of an argument is read, judging by its position.

@@ -11,6 +11,7 @@
 
 pub mod barrier;
 pub mod counter;
+pub mod gate;
 pub mod objects;
 pub mod once;
 pub mod semaphore;
@@ -18,6 +19,7 @@ pub mod unique;
 
 use crate::domain::constants::ConstantSet;
 use crate::locks::lockset::{LockId, held};
+use crate::order::gate::Gates;
 use crate::pointer::{PointsTo, ThreadId};
 use crate::race::access::Access;
 use crate::solver::cells::CellId;
@@ -38,6 +40,8 @@ pub enum SyncEvent {
     Adds(CellId),
     /// A counter has at least this value.
     Counted(CellId, i64),
+    /// A thread that one place creates has taken a lock ([`gate`]).
+    Passed(ThreadId, LockId),
 }
 
 /// Returns true if two accesses cannot happen at the same time.
@@ -45,6 +49,7 @@ pub fn is_ordered(
     points_to: &PointsTo<'_>,
     groups: &ThreadGroups,
     invariants: &Invariants,
+    gates: &Gates,
     first: &Access,
     second: &Access,
 ) -> bool {
@@ -52,8 +57,10 @@ pub fn is_ordered(
     first.state.inside.iter().any(|event| second.state.inside.contains(event))
         || is_taken_and_free(invariants, first, second)
         || is_taken_and_free(invariants, second, first)
-        || is_before(points_to, groups, invariants, first, second)
-        || is_before(points_to, groups, invariants, second, first)
+        || is_before(points_to, groups, invariants, gates, first, second)
+        || is_before(points_to, groups, invariants, gates, second, first)
+        || gates.are_ordered(points_to, first, second)
+        || gates.are_ordered(points_to, second, first)
         || barrier::are_in_different_rounds(points_to, groups, invariants, first, second)
 }
 
@@ -72,10 +79,12 @@ fn is_before(
     points_to: &PointsTo<'_>,
     groups: &ThreadGroups,
     invariants: &Invariants,
+    gates: &Gates,
     first: &Access,
     second: &Access,
 ) -> bool {
-    second.state.seen.iter().any(|event| match event {
+    // A created thread comes after everything that its creator had seen.
+    second.state.seen.iter().chain(gates.seen(second.thread)).any(|event| match event {
         SyncEvent::Once(_) => first.state.inside.contains(event),
         SyncEvent::Raised(key) => {
             let counts = |known: &semaphore::SemaphoreInvariant| known.begins_with(0);
@@ -105,7 +114,8 @@ fn is_before(
                 && size(points_to, groups, threads)
                     .is_some_and(|most| i64::try_from(most).is_ok_and(|most| most <= *count))
         }
-        SyncEvent::Adds(_) => false,
+        // Gates are compared on their own.
+        SyncEvent::Adds(_) | SyncEvent::Passed(..) => false,
     })
 }
 

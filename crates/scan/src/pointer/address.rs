@@ -6,6 +6,7 @@ use crate::index::ids;
 use crate::pointer::{InstanceId, ThreadId};
 use crate::program::{FunctionId, VariableId};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Position in the table of bases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,8 +37,60 @@ pub enum Base {
     Environment,
     /// The file descriptors of the process, at their numbers: not memory, but shared like it.
     Descriptors,
+    /// What the program has let out: not memory, but its contents are the addresses that a number, or data from outside, can
+    /// be ([`super::exposed`]).
+    Exposed,
     /// Unknown memory.
-    Unknown,
+    Unknown(Origin),
+}
+
+/// Why it is not known where an address leads.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Origin {
+    /// A function outside the program returned it.
+    Returned(String),
+    /// A function outside the program stored it.
+    Stored(String),
+    /// A variable that the program does not define contained it.
+    Variable(String),
+    /// It was a number, or data from outside, and the program lets out many addresses.
+    Exposed,
+    /// It points to more things than are followed.
+    TooMany,
+    /// Assembler computed it.
+    Assembler,
+    /// It comes from a thread that is not known, and that the program joined.
+    Joined,
+    /// It was read from variable arguments.
+    VariableArgument,
+    /// It is an exception.
+    Exception,
+    /// An instruction that is not modelled computed it.
+    Instruction,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Returned(name) => write!(to, "`{name}` returned it"),
+            Self::Stored(name) => write!(to, "`{name}` stored it"),
+            Self::Variable(name) => write!(to, "it was in `{name}`, which the program does not define"),
+            Self::Exposed => to.write_str("it was a number or data from outside, and may be one of many addresses"),
+            Self::TooMany => to.write_str("it can lead to too many things"),
+            Self::Assembler => to.write_str("assembler computed it"),
+            Self::Joined => to.write_str("a joined thread returned it, and it is not known which thread"),
+            Self::VariableArgument => to.write_str("it is a variable argument"),
+            Self::Exception => to.write_str("it is an exception"),
+            Self::Instruction => to.write_str("an instruction that is not modelled computed it"),
+        }
+    }
+}
+
+impl Base {
+    /// Returns true for unknown memory.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self, Self::Unknown(_))
+    }
 }
 
 /// What a value can point to.

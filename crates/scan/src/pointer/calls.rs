@@ -4,7 +4,7 @@ use super::memory::Slots;
 use super::{COPY, InstanceId, POINTER, PointsTo, Precision, grow};
 use crate::domain::congruence::Congruence;
 use crate::models::Model;
-use crate::pointer::address::{Addresses, Base};
+use crate::pointer::address::{Addresses, Base, Origin};
 use racehunter_ir::{Instruction, Operand, Symbol, SymbolKind, Type};
 
 /// Maximum number of pointers that copies add to an object one by one.
@@ -14,7 +14,11 @@ impl PointsTo<'_> {
     pub(super) fn call(&mut self, id: InstanceId, at: u32, call: &Instruction) -> Addresses {
         let Some(callee) = call.operands.first() else { return Addresses::default() };
         if let Operand::Assembler { memory } = callee {
-            return if *memory || call.ty == Type::Pointer { self.unknown() } else { Addresses::default() };
+            return if *memory || call.ty == Type::Pointer {
+                self.unknown(Origin::Assembler)
+            } else {
+                Addresses::default()
+            };
         }
         let mut result = Addresses::default();
         for (base, _) in self.operand(id, callee).iter() {
@@ -79,9 +83,9 @@ impl PointsTo<'_> {
             if copies && !value.is_empty() {
                 value.add(self.base(Base::Local(callee, COPY)), Congruence::exact(0));
             }
-            let unknown = self.base(Base::Unknown);
+            let too_many = self.too_many();
             if let Some(parameter) = self.instances[callee].parameters.get_mut(index)
-                && grow(self.most_targets, unknown, parameter, &value)
+                && grow(self.most_targets, too_many, parameter, &value)
             {
                 self.parameter_changed(callee, index);
             }
@@ -138,12 +142,17 @@ impl PointsTo<'_> {
                 }
             }
             Some(Model::Access(access)) => {
+                self.expose_by_call(id, at, call, &access);
                 if access.copies {
-                    let (to, from) = (argument(self, 0), argument(self, 1));
+                    let (to, from) = access.copied();
+                    let (to, from) = (argument(self, to), argument(self, from));
                     self.copy(id, at, &to, &from);
                 } else if !access.numbers {
-                    // It may be filled with pointers from anywhere.
-                    let unknown = self.unknown();
+                    // It may be filled with pointers: with those that were let out, or others that the library has.
+                    let unknown = match access.data {
+                        true => self.exposed(id, at),
+                        false => self.unknown(Origin::Stored(name.to_owned())),
+                    };
                     for index in (0..call.operands.len()).filter(|&index| access.writes_argument(index)) {
                         let cells = argument(self, index).map(|_| Congruence::ANY);
                         self.write(id, at, &cells, &unknown);
@@ -162,7 +171,11 @@ impl PointsTo<'_> {
                 }
                 // A function that searches returns its argument with an offset; one that fills returns it unchanged.
                 let Some(index) = access.returns else {
-                    return if call.ty == Type::Pointer { self.unknown() } else { Addresses::default() };
+                    return if call.ty == Type::Pointer {
+                        self.unknown(Origin::Returned(name.to_owned()))
+                    } else {
+                        Addresses::default()
+                    };
                 };
                 let is_search = access.reads.contains(index) && !access.writes.contains(index);
                 argument(self, index).map(|offset| if is_search { Congruence::ANY } else { offset })
@@ -185,7 +198,7 @@ impl PointsTo<'_> {
                             left.add_all(&self.instances[root].result);
                         }
                         _ => {
-                            left.add_all(&self.unknown());
+                            left.add_all(&self.unknown(Origin::Joined));
                         }
                     }
                 }
@@ -216,7 +229,7 @@ impl PointsTo<'_> {
                 Addresses::default()
             }
             Some(Model::Input) | None if matches!(call.ty, Type::Pointer | Type::Aggregate(_) | Type::Other) => {
-                self.unknown()
+                self.unknown(Origin::Returned(name.to_owned()))
             }
             _ => Addresses::default(),
         }
@@ -224,7 +237,7 @@ impl PointsTo<'_> {
 
     fn copy(&mut self, id: InstanceId, at: u32, to: &Addresses, from: &Addresses) {
         if self.is_anywhere(to) || self.is_anywhere(from) {
-            let unknown = self.unknown();
+            let unknown = self.unknown(Origin::TooMany);
             return self.write(id, at, &to.map(|_| Congruence::ANY), &unknown);
         }
         self.read(id, at, from, POINTER);

@@ -12,7 +12,7 @@ pub fn escaped(points_to: &PointsTo<'_>) -> FxHashSet<BaseId> {
     for (id, base) in points_to.bases.entries() {
         let seen = match base {
             Base::Variable(variable) => !points_to.program.variable_flags(*variable).1,
-            Base::Environment | Base::Descriptors | Base::Unknown => true,
+            Base::Environment | Base::Descriptors | Base::Exposed | Base::Unknown(_) => true,
             _ => false,
         };
         if seen {

@@ -12,6 +12,7 @@ pub mod address;
 pub mod backend;
 mod calls;
 pub mod escape;
+mod exposed;
 pub mod fresh;
 mod memory;
 mod numbers;
@@ -23,7 +24,7 @@ use crate::cfg::blocks::Blocks;
 use crate::domain::congruence::Congruence;
 use crate::index::{IndexVec, ids};
 use crate::models::Models;
-use crate::pointer::address::{Addresses, Base, BaseId};
+use crate::pointer::address::{Addresses, Base, BaseId, Origin};
 use crate::program::{Entity, FunctionId, Program};
 use memory::Slots;
 use racehunter_ir::{Function, Instruction, Operand, SymbolKind};
@@ -270,7 +271,7 @@ impl<'a> PointsTo<'a> {
             if !defined {
                 let content = match STREAMS.contains(&described.name.as_str()) {
                     true => Addresses::one(self.base(Base::Outside(described.name.clone())), Congruence::exact(0)),
-                    false => self.unknown(),
+                    false => self.unknown(Origin::Variable(described.name.clone())),
                 };
                 self.put(base, Congruence::ANY, &content, None);
             }
@@ -312,8 +313,13 @@ impl<'a> PointsTo<'a> {
         })
     }
 
-    fn unknown(&mut self) -> Addresses {
-        Addresses::one(self.base(Base::Unknown), Congruence::ANY)
+    fn unknown(&mut self, origin: Origin) -> Addresses {
+        Addresses::one(self.base(Base::Unknown(origin)), Congruence::ANY)
+    }
+
+    /// Returns where a pointer with too many targets leads.
+    fn too_many(&mut self) -> BaseId {
+        self.base(Base::Unknown(Origin::TooMany))
     }
 
     fn instance(&mut self, function: FunctionId, thread: ThreadId, caller: Option<(InstanceId, u32)>) -> InstanceId {
@@ -426,12 +432,12 @@ impl<'a> PointsTo<'a> {
     }
 
     fn put(&mut self, base: BaseId, at: Congruence, content: &Addresses, writer: Option<(InstanceId, u32)>) {
-        let (unknown, most) = (self.base(Base::Unknown), self.most_targets);
+        let (too_many, most) = (self.too_many(), self.most_targets);
         let cells = self.memory.entry(base).or_default();
         let is_full = most < usize::MAX && cells.len() > MOST_CELLS && !cells.contains(at);
         let cell = cells.at(if is_full { Congruence::ANY } else { at });
         cell.writers.extend(writer);
-        if grow(most, unknown, &mut cell.content, content)
+        if grow(most, too_many, &mut cell.content, content)
             && let Some(readers) = self.readers.get(&base)
         {
             self.work.extend(readers.iter().copied());
@@ -442,7 +448,7 @@ impl<'a> PointsTo<'a> {
     fn get(&self, addresses: &Addresses, bytes: u64) -> (Addresses, u64) {
         let (mut content, mut looked_at) = (Addresses::default(), addresses.0.len() as u64);
         for (base, offset) in addresses.iter() {
-            if *self.describe(base) == Base::Unknown {
+            if self.describe(base).is_unknown() {
                 content.add(base, Congruence::ANY);
             }
             let Some(cells) = self.memory.get(&base) else { continue };
@@ -567,13 +573,13 @@ impl<'a> PointsTo<'a> {
 }
 
 /// Adds targets to a pointer, up to the limit at which it can point anywhere; returns true if any is new.
-fn grow(most: usize, unknown: BaseId, known: &mut Addresses, more: &Addresses) -> bool {
+fn grow(most: usize, too_many: BaseId, known: &mut Addresses, more: &Addresses) -> bool {
     if known.0.len() > most {
         return false;
     }
     let changed = known.add_all(more);
     if known.0.len() > most {
-        known.add(unknown, Congruence::ANY);
+        known.add(too_many, Congruence::ANY);
     }
     changed
 }

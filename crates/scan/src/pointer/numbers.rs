@@ -7,7 +7,6 @@
 
 use super::{InstanceId, POINTER, PointsTo, ProgramPoint};
 use crate::domain::linear::passed;
-use crate::pointer::address::Base;
 use racehunter_ir::{CastOperator, Operand, Operation, Type};
 use rustc_hash::FxHashSet;
 
@@ -108,7 +107,7 @@ impl PointsTo<'_> {
         let operands = &instruction.operands[..];
         match (&instruction.operation, operands) {
             (Operation::Cast(CastOperator::PointerToInteger), [pointer]) => {
-                self.operand(id, pointer).iter().any(|(base, _)| *self.describe(base) == Base::Unknown)
+                self.operand(id, pointer).iter().any(|(base, _)| self.describe(base).is_unknown())
             }
             (Operation::Cast(CastOperator::Float), _) => true,
             (Operation::Cast(_) | Operation::Freeze, [value]) => self.may_be_number(id, value, seen),
@@ -133,7 +132,7 @@ impl PointsTo<'_> {
                     || address.iter().any(|(base, offset)| {
                         self.memory.get(&base).is_some_and(|cells| cells.has_numbers(offset, *bytes))
                     })
-                    || self.get(&address, *bytes).0.iter().any(|(base, _)| *self.describe(base) == Base::Unknown)
+                    || self.get(&address, *bytes).0.iter().any(|(base, _)| self.describe(base).is_unknown())
             }
             (Operation::Extract(_), [value @ Operand::Instruction(_)]) => self.may_be_number(id, value, seen),
             (Operation::CompareExchange { .. } | Operation::Update { .. }, [address, ..]) => {

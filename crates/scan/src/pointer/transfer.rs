@@ -2,7 +2,7 @@
 
 use super::{InstanceId, MAX_STEPS, POINTER, PointsTo, Precision, grow};
 use crate::domain::congruence::Congruence;
-use crate::pointer::address::{Addresses, Base};
+use crate::pointer::address::{Addresses, Base, Origin};
 use racehunter_ir::{BinaryOperator, CastOperator, Instruction, Operand, Operation, Type};
 
 impl PointsTo<'_> {
@@ -12,16 +12,24 @@ impl PointsTo<'_> {
         let function = self.instances[id].function;
         let instruction = &program.function(function).0.instructions[at as usize];
         let mut value = self.value(id, at, instruction);
-        let unknown = self.base(Base::Unknown);
         if self.from_numbers.contains(&(id, at)) {
-            value.add(unknown, Congruence::ANY);
+            value.add_all(&self.exposed(id, at));
         } else if matches!(instruction.ty, Type::Integer(_) | Type::Float(_)) {
-            // A number from anywhere is a number. It points anywhere only once it is converted to a pointer.
-            value.0.remove(&unknown);
+            // Its bytes may come back as a pointer; until then, a number from anywhere is a number.
+            let mut out = value.clone();
+            if let (Operation::Load { .. }, [address]) = (&instruction.operation, &instruction.operands[..])
+                && self.operand(id, address).iter().any(|(base, _)| self.describe(base).is_unknown())
+            {
+                // To read unknown memory is a gap itself.
+                out.0.retain(|&base, _| !self.describe(base).is_unknown());
+            }
+            self.expose(id, at, &out);
+            value.0.retain(|&base, _| !self.describe(base).is_unknown());
         }
         self.steps += 1 + value.0.len() as u64;
         self.exhausted |= self.steps > MAX_STEPS;
-        if !grow(self.most_targets, unknown, &mut self.instances[id].values[at as usize], &value) {
+        let too_many = self.too_many();
+        if !grow(self.most_targets, too_many, &mut self.instances[id].values[at as usize], &value) {
             return false;
         }
         let users = self.users(function);
@@ -31,7 +39,7 @@ impl PointsTo<'_> {
 
     pub(super) fn read(&mut self, id: InstanceId, at: u32, addresses: &Addresses, bytes: u64) -> Addresses {
         if self.is_anywhere(addresses) {
-            return self.unknown();
+            return self.unknown(Origin::TooMany);
         }
         for (base, _) in addresses.iter() {
             self.readers.entry(base).or_default().insert((id, at));
@@ -127,16 +135,18 @@ impl PointsTo<'_> {
                 Addresses::default()
             }
             Operation::Call | Operation::Invoke { .. } => self.call(id, at, instruction),
-            Operation::VariableArgument | Operation::LandingPad | Operation::Other(_) => self.unknown(),
+            Operation::VariableArgument => self.unknown(Origin::VariableArgument),
+            Operation::LandingPad => self.unknown(Origin::Exception),
+            Operation::Other(_) => self.unknown(Origin::Instruction),
             _ => Addresses::default(),
         }
     }
 
     /// Adds to the result of an instance, for its callers and for threads that join it.
     pub(super) fn add_result(&mut self, id: InstanceId, value: &Addresses) {
-        let unknown = self.base(Base::Unknown);
+        let too_many = self.too_many();
         let instance = &mut self.instances[id];
-        if grow(self.most_targets, unknown, &mut instance.result, value) {
+        if grow(self.most_targets, too_many, &mut instance.result, value) {
             self.work.extend(instance.callers.iter().copied());
             self.work.extend(self.joiners.iter().copied());
         }

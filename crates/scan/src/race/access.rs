@@ -11,15 +11,16 @@ use crate::domain::lattice::MustMap;
 use crate::locks::lockset::{self, Distance};
 use crate::locks::striping::{self, StripedLock};
 use crate::models::Model;
+use crate::order::gate::{self, Releases};
 use crate::order::unique::UniqueRow;
 use crate::pointer::address::{Base, BaseId};
 use crate::pointer::{InstanceId, PointsTo, ThreadId, fresh};
-use crate::program::VariableId;
+use crate::program::{SourceLocation, VariableId};
 use crate::solver::{Solution, Solver, State};
 use crate::threads::parallel::ThreadTree;
 use racehunter_ir::{Operand, SymbolKind};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A range of memory that an instruction touches.
 #[derive(Clone, Debug)]
@@ -53,16 +54,52 @@ pub struct Access {
     pub striped_locks: Vec<StripedLock>,
 }
 
-/// Collects the accesses of all threads, by base.
+/// What is said about memory that a library keeps for a thread, where another thread may reach it.
+const OF_LIBRARY: &str = "it leads to memory that the library has for each thread";
+
+/// What is said about an address without targets.
+const NOWHERE: &str = "nothing stores one where it is read";
+
+/// Accesses whose address is not known.
+#[derive(Default)]
+struct Missing {
+    /// Those whose address has no targets at all.
+    nowhere: BTreeSet<(InstanceId, u32)>,
+    /// The others, by where the address comes from: a description of the origin covers all of them.
+    by_origin: BTreeMap<String, BTreeSet<(InstanceId, u32)>>,
+}
+
+impl Missing {
+    fn add(&mut self, origin: String, access: (InstanceId, u32)) {
+        self.by_origin.entry(origin).or_default().insert(access);
+    }
+
+    /// Reports one gap for each origin, at the first place where such an address is used.
+    fn tell(&self, points_to: &PointsTo<'_>, solver: &mut Solver<'_, '_>) {
+        for &(id, at) in &self.nowhere {
+            solver.gaps.add(points_to, id, at, &format!("an address that is not known: {NOWHERE}"));
+        }
+        for (origin, accesses) in &self.by_origin {
+            let place = |&(id, at): &(InstanceId, u32)| points_to.program.place(points_to.instances[id].function, at);
+            let places: BTreeSet<SourceLocation> = accesses.iter().map(place).collect();
+            let Some(&(id, at)) = accesses.iter().min_by_key(|access| place(access)) else { continue };
+            let others = if places.len() > 1 { format!(" (used at {} places)", places.len()) } else { String::new() };
+            solver.gaps.add(points_to, id, at, &format!("an address that is not known: {origin}{others}"));
+        }
+    }
+}
+
+/// Collects the accesses of all threads, by base; also which locks may be released while threads are running.
 pub fn accesses(
     points_to: &PointsTo<'_>,
     solution: &Solution,
     tree: &ThreadTree,
     solver: &mut Solver<'_, '_>,
-) -> FxHashMap<BaseId, Vec<Access>> {
+) -> (FxHashMap<BaseId, Vec<Access>>, Releases) {
     let mut found: FxHashMap<BaseId, Vec<Access>> = FxHashMap::default();
+    let mut releases = Releases::new();
     let mut scratch = solution.scratch();
-    let mut missing: Vec<(InstanceId, u32)> = Vec::new();
+    let mut missing = Missing::default();
     let mut foreign: BTreeMap<(InstanceId, u32), bool> = BTreeMap::new();
     for id in points_to.instances.ids() {
         let instance = &points_to.instances[id];
@@ -74,6 +111,11 @@ pub fn accesses(
                 let operation = &code.instructions[at as usize].operation;
                 if !touches(operation) && !ends(operation) {
                     return;
+                }
+                if !state.active.is_empty() {
+                    for lock in gate::released(points_to, id, at) {
+                        releases.entry((instance.thread, lock)).or_default().extend(state.active.iter());
+                    }
                 }
                 if let Some(locks) = given_back(points_to, id, at) {
                     let may_have =
@@ -93,13 +135,13 @@ pub fn accesses(
                 let allocated = allocated(points_to, id, at).map(|touch| (touch, true));
                 for (Touch { address, addresses, bytes, write, atomic }, is_allocation) in touched.chain(allocated) {
                     if addresses.is_empty() {
-                        missing.push((id, at));
+                        missing.nowhere.insert((id, at));
                     }
                     for (base, offset) in addresses.iter() {
                         match points_to.describe(base) {
                             // The unknown address is already a gap; pairs of such accesses would add nothing.
-                            Base::Unknown => {
-                                missing.push((id, at));
+                            Base::Unknown(origin) => {
+                                missing.add(origin.to_string(), (id, at));
                                 continue;
                             }
                             Base::Function(_) | Base::Outside(_) | Base::Handle(_) => continue,
@@ -108,7 +150,7 @@ pub fn accesses(
                         }
                         // Thread-specific memory of a library is followed only until another thread can reach it.
                         if is_own_of_thread(points_to, base) {
-                            missing.push((id, at));
+                            missing.add(OF_LIBRARY.to_owned(), (id, at));
                             continue;
                         }
                         let fresh = is_allocation
@@ -149,16 +191,14 @@ pub fn accesses(
     for ((id, at), _) in foreign.into_iter().filter(|(_, is_foreign)| *is_foreign) {
         solver.gaps.add(points_to, id, at, "a lock that is given back by a thread that has not taken it");
     }
-    for (id, at) in missing {
-        solver.gaps.add(points_to, id, at, "an address that is not known");
-    }
+    missing.tell(points_to, solver);
     for (&base, accesses) in &found {
         let Base::Variable(variable) = points_to.bases[base] else { continue };
         for access in accesses.iter().filter(|access| is_of_others(points_to, variable, access.write)) {
             solver.gaps.add(points_to, access.instance, access.at, "a variable of the C library");
         }
     }
-    found
+    (found, releases)
 }
 
 /// Returns true if the C library also accesses a variable: it reads `stdout` and writes `environ`.

@@ -7,9 +7,10 @@ use super::access::Access;
 use super::ranking::rank;
 use crate::domain::congruence::Congruence;
 use crate::locks::{lockset, striping};
+use crate::order::gate::Gates;
 use crate::order::{is_ordered, unique};
 use crate::pointer::address::{Base, BaseId};
-use crate::pointer::{InstanceId, PointsTo};
+use crate::pointer::{InstanceId, PointsTo, ThreadId};
 use crate::ranges::LazyRanges;
 use crate::solver::invariants::Invariants;
 use crate::threads::groups::ThreadGroups;
@@ -74,12 +75,14 @@ pub struct Rules<'a, 'r, 'p> {
     pub invariants: &'a Invariants,
     /// The ranges of numbers.
     pub ranges: &'a LazyRanges<'r, 'p>,
+    /// Locks that are held from the creation of a thread until it ends.
+    pub gates: &'a Gates,
 }
 
 impl Rules<'_, '_, '_> {
     /// Returns true if two accesses to a base are ordered, or touch different memory.
     pub fn exclude(&self, base: BaseId, first: &Access, second: &Access) -> bool {
-        let Self { points_to, tree, groups, invariants, ranges } = *self;
+        let Self { points_to, tree, groups, invariants, ranges, gates } = *self;
         !first.offset.overlaps(first.bytes, second.offset, second.bytes)
             || !tree.may_happen_in_parallel((first.thread, &first.state), (second.thread, &second.state))
             || lockset::excludes(&first.state.lockset, &second.state.lockset)
@@ -87,7 +90,8 @@ impl Rules<'_, '_, '_> {
             || striping::are_excluded(ranges, first, second)
             || is_own(points_to, groups, first, second)
             || unique::are_apart(invariants, first, second)
-            || is_ordered(points_to, groups, invariants, first, second)
+            || gates.excludes(first, second)
+            || is_ordered(points_to, groups, invariants, gates, first, second)
             || ranges.get().is_some_and(|ranges| ranges.are_apart(base, first, second))
             || striping::are_in_different_parts(points_to, ranges, first, second)
     }
@@ -178,19 +182,22 @@ fn is_sure(points_to: &PointsTo<'_>, tree: &ThreadTree, base: BaseId, first: &Ac
 }
 
 /// Returns true if both accesses are to memory that threads have for themselves: two members of a thread group, or a
-/// member and its creator.
+/// member and its creator, before it has created the member or after it has joined it.
 fn is_own(points_to: &PointsTo<'_>, groups: &ThreadGroups, first: &Access, second: &Access) -> bool {
     let (one, other) = (&first.address, &second.address);
+    let of_creator = |thread: ThreadId, access: &Access, address: &Operand| {
+        let place = (access.instance, access.at);
+        let next = groups.of_next(points_to, thread, place, address, access.bytes);
+        next.or_else(|| groups.of_joined(points_to, thread, place, address, access.bytes))
+    };
     let (left, right) = if first.thread == second.thread {
         let own = |groups: &ThreadGroups, access: &Access, address: &Operand| {
             groups.own(points_to, access.thread, access.instance, address, access.bytes)
         };
         (own(groups, first, one), own(groups, second, other))
-    } else if let Some(next) = groups.of_next(points_to, second.thread, (first.instance, first.at), one, first.bytes) {
-        (Some(next), groups.own(points_to, second.thread, second.instance, other, second.bytes))
-    } else if let Some(next) =
-        groups.of_next(points_to, first.thread, (second.instance, second.at), other, second.bytes)
-    {
+    } else if let Some(theirs) = of_creator(second.thread, first, one) {
+        (Some(theirs), groups.own(points_to, second.thread, second.instance, other, second.bytes))
+    } else if let Some(next) = of_creator(first.thread, second, other) {
         (groups.own(points_to, first.thread, first.instance, one, first.bytes), Some(next))
     } else {
         return false;

@@ -103,7 +103,8 @@ fn name(points_to: &PointsTo<'_>, base: &Base) -> String {
         Base::Kept(_) => "what a thread keeps".to_owned(),
         Base::Descriptors => "a file descriptor".to_owned(),
         Base::Environment => "the arguments of the program".to_owned(),
-        Base::Unknown => "unknown memory".to_owned(),
+        Base::Exposed => "numbers".to_owned(),
+        Base::Unknown(_) => "unknown memory".to_owned(),
     }
 }
 

@@ -9,7 +9,7 @@ pub mod access;
 pub mod candidates;
 pub mod description;
 pub mod explanation;
-mod format;
+pub(crate) mod format;
 pub mod lifetime;
 pub mod publication;
 pub mod ranking;

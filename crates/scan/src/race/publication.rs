@@ -91,7 +91,7 @@ fn transfer<'a>(points_to: &PointsTo<'_>, fresh: &FxHashSet<BaseId>, access: &'a
         let addresses = operand.map(|operand| points_to.operand(id, operand)).unwrap_or_default();
         let mut bases: FxHashSet<BaseId> = addresses.iter().map(|(base, _)| base).collect();
         // An address that was not followed may be any.
-        if bases.iter().any(|base| *points_to.describe(*base) == Base::Unknown) {
+        if bases.iter().any(|base| matches!(points_to.describe(*base), Base::Unknown(_))) {
             bases.extend(fresh);
         }
         bases.retain(|base| fresh.contains(base));

@@ -64,7 +64,7 @@ fn doubt(points_to: &PointsTo<'_>, candidate: &Candidate<'_>) -> Doubt {
         std::iter::successors(Some(access.instance), outer).take(1000).count()
     };
     Doubt {
-        nowhere: matches!(points_to.describe(candidate.base), Base::Unknown),
+        nowhere: points_to.describe(candidate.base).is_unknown(),
         unsure: !candidate.sure,
         guarded: may_exclude(first, second),
         local: matches!(points_to.describe(candidate.base), Base::Local(..)) && first.thread == second.thread,

@@ -168,7 +168,7 @@ fn has_number(points_to: &PointsTo<'_>, streams: &Addresses) -> bool {
     const LINKS: [&str; 5] = ["fileno", "fileno_unlocked", "dirfd", "fdopen", "fdopendir"];
     let is_standard = |(base, _)| match points_to.describe(base) {
         Base::Outside(name) => STREAMS.contains(&name.as_str()),
-        Base::Unknown => true,
+        Base::Unknown(_) => true,
         _ => false,
     };
     LINKS.iter().any(|name| points_to.program.has_symbol(name)) || streams.iter().any(is_standard)

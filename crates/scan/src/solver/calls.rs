@@ -6,6 +6,7 @@ use crate::domain::linear::{Linear, linear};
 use crate::locks::lockset::{HeldLock, LockId, held, may_be};
 use crate::locks::summary;
 use crate::models::{Lock, Model};
+use crate::order::gate;
 use crate::pointer::address::{Addresses, Base, BaseId};
 use crate::pointer::{InstanceId, ThreadId};
 use crate::threads::parallel::ThreadTree;
@@ -49,6 +50,8 @@ impl Solver<'_, '_> {
                 back
             }));
         }
+        let mut state = state;
+        self.note_release(id, at, &mut state);
         for name in instance.outside.get(&at).into_iter().flatten() {
             known = true;
             let model = self.points_to.models.of(name);
@@ -101,7 +104,7 @@ impl Solver<'_, '_> {
             return vec![state];
         }
         let targets = call.operands.first().map(|callee| self.points_to.operand(id, callee)).unwrap_or_default();
-        if targets.iter().any(|(base, _)| *self.points_to.describe(base) == Base::Unknown) {
+        if targets.iter().any(|(base, _)| self.points_to.describe(base).is_unknown()) {
             self.gaps.add(self.points_to, id, at, "a call of a function that is not known");
         }
         after
@@ -109,11 +112,31 @@ impl Solver<'_, '_> {
 
     /// Restores what the caller of a shared function still knows when it returns.
     fn keep(&self, callee: InstanceId, before: &State, back: &mut State) {
+        // What has happened once has happened.
+        back.taken.extend(before.taken.iter().cloned());
         let kept = held(before).filter(|lock| self.summaries.keeps(self.points_to, callee, &lock.id));
         back.lockset.extend(kept.cloned());
         back.may_hold.retain(|lock| before.may_hold.contains(lock) || self.summaries.takes(callee, lock));
         let running = before.running.iter().filter(|&&thread| !self.summaries.waits_for(callee, thread));
         back.running.extend(running);
+    }
+
+    /// Notes locks that a call may release, for the threads that this one has created and that may be running.
+    fn note_release(&self, id: InstanceId, at: u32, state: &mut State) {
+        let locks = gate::released(self.points_to, id, at);
+        if locks.is_empty() {
+            return;
+        }
+        // A lock that was only tried may be known to be held by now.
+        let taken: Vec<LockId> = held(state).map(|held| held.id.clone()).collect();
+        state.taken.extend(taken);
+        let thread = self.points_to.instances[id].thread;
+        let is_own = |created: &ThreadId| {
+            let creator = self.points_to.threads[*created].creator;
+            creator.is_some_and(|(creator, _)| self.points_to.instances[creator].thread == thread)
+        };
+        let running: Vec<ThreadId> = state.active.iter().copied().filter(is_own).collect();
+        state.released.extend(running.iter().flat_map(|&running| locks.iter().map(move |&lock| (running, lock))));
     }
 
     /// Takes a lock, for the first time or again.
@@ -125,6 +148,9 @@ impl Solver<'_, '_> {
             && self.recursive.counts(self.points_to, base, at)
         {
             state.depths.lock((base, at));
+        }
+        if if_zero.is_none() {
+            state.taken.insert(new.id.clone());
         }
         state.lockset.insert(new);
     }
@@ -226,9 +252,15 @@ impl Solver<'_, '_> {
             }
             // Copies from memory to memory are not followed.
             Some(Model::Access(access)) if access.copies => {
-                for (base, _) in argument(1).iter() {
+                for (base, _) in argument(access.copied().1).iter() {
                     let content: BTreeSet<BaseId> = points_to.contents(base).collect();
                     state.owned.retain(|owned| !content.contains(owned));
+                }
+            }
+            Some(Model::Access(access)) => {
+                if !state.owned.is_empty() {
+                    let out = points_to.let_out(id, call, access);
+                    state.owned.retain(|owned| !out.contains(owned));
                 }
             }
             Some(Model::Call(call_back)) if !self.are_functions(&argument(call_back.entry)) => {
@@ -307,7 +339,7 @@ impl Solver<'_, '_> {
                     Some(bytes) => bytes != 0,
                     None => !leads.iter().any(|(base, at)| {
                         addresses.iter().any(|(other, offset)| {
-                            let is_unknown = |base| *self.points_to.describe(base) == Base::Unknown;
+                            let is_unknown = |base| self.points_to.describe(base).is_unknown();
                             is_unknown(base) || is_unknown(other) || (base == other && offset.overlaps(1, at, 1))
                         })
                     }),

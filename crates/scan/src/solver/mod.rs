@@ -37,7 +37,7 @@ use crate::solver::invariants::Invariants;
 use crate::solver::memory::releases;
 use crate::threads::groups::ThreadGroups;
 use crate::threads::parallel::ThreadTree;
-use racehunter_ir::{Instruction, Operation};
+use racehunter_ir::{Instruction, InstructionId, Operand, Operation, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -185,6 +185,7 @@ impl Solver<'_, '_> {
                 self.rename(id, Some(at as u32), &mut state);
                 visit(at as u32, &state);
                 self.fence(id, at as u32, instruction, &mut state);
+                self.let_out(id, at as u32, instruction, &mut state);
                 match &instruction.operation {
                     Operation::Call | Operation::Invoke { .. } => {
                         state.constants.remove(&(id, at as u32));
@@ -292,7 +293,7 @@ impl Solver<'_, '_> {
         }
         let is_atomic_store = matches!(instruction.operation, Operation::Store { order: Some(_), .. });
         let ends = |(base, _)| {
-            *self.points_to.describe(base) == Base::Unknown
+            matches!(self.points_to.describe(base), Base::Unknown(_))
                 || if is_atomic_store { state.owned.contains(&base) } else { self.escaped.contains(&base) }
         };
         let touched = touched(self.points_to, id, at).into_iter().chain(ended(self.points_to, id, at));
@@ -328,6 +329,13 @@ impl Solver<'_, '_> {
     fn own_new(&self, id: InstanceId, base: &Base, state: &mut State) {
         if !self.points_to.instances[id].shared {
             state.owned.extend(self.points_to.find_base(base).filter(|base| self.escaped.contains(base)));
+        }
+    }
+
+    /// Handles an address whose bytes become a number: others may get it back from any number.
+    fn let_out(&self, id: InstanceId, at: u32, instruction: &Instruction, state: &mut State) {
+        if !state.owned.is_empty() && matches!(instruction.ty, Type::Integer(_) | Type::Float(_)) {
+            self.give(&self.points_to.operand(id, &Operand::Instruction(InstructionId(at))), state);
         }
     }
 

@@ -51,6 +51,10 @@ pub struct State {
     pub seen: MustSet<SyncEvent>,
     /// Events that this thread may have caused.
     pub done: MaySet<SyncEvent>,
+    /// Locks that this thread has definitely taken at least once.
+    pub taken: MustSet<LockId>,
+    /// Threads that this one has created, with locks that it may have released while they may have been running.
+    pub released: MaySet<(ThreadId, LockBase)>,
     /// Events that must happen before a called function returns.
     pub inside: MustSet<SyncEvent>,
     /// How often this thread has waited at barriers.
@@ -81,6 +85,8 @@ impl Lattice for State {
             | self.may_be_alone.join(&other.may_be_alone)
             | self.seen.join(&other.seen)
             | self.done.join(&other.done)
+            | self.taken.join(&other.taken)
+            | self.released.join(&other.released)
             | self.inside.join(&other.inside)
             | self.rounds.join(&other.rounds)
     }
@@ -227,7 +233,10 @@ mod tests {
             current(),
             (any::<bool>(), any::<bool>()),
         );
-        let orders = (events(), events(), events(), rounds());
+        let released = (0..2_u32, proptest::option::of((0..2_u32).prop_map(BaseId)));
+        let released = released.prop_map(|(thread, lock)| (ThreadId(thread), lock));
+        let gates = (btree_set(barrier(), 0..2), btree_set(released, 0..3));
+        let orders = (events(), events(), events(), rounds(), gates);
         let others = (threads(), threads(), btree_set((0..3_u32).prop_map(BaseId), 0..3));
         (locks, depths, values, orders, others).prop_map(|(locks, depths, values, orders, others)| {
             let mut taken = Depths::default();
@@ -247,6 +256,8 @@ mod tests {
                 fenced: Fenced(values.4.1),
                 seen: MustSet(orders.0),
                 done: MaySet(orders.1),
+                taken: MustSet(orders.4.0),
+                released: MaySet(orders.4.1),
                 inside: MustSet(orders.2),
                 rounds: orders.3,
             }

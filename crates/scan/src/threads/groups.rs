@@ -72,11 +72,23 @@ pub enum Own {
     },
 }
 
+/// A call in a loop that joins the member of the loop's number.
+pub(super) struct JoinedByNumber {
+    /// The call.
+    pub(super) at: u32,
+    /// The loop.
+    pub(super) header: u32,
+    /// The value that counts its iterations.
+    pub(super) number: u32,
+}
+
 /// All thread groups, and where they are joined.
 #[derive(Default)]
 pub struct ThreadGroups {
     groups: FxHashMap<ThreadId, Group>,
     loops: FxHashMap<FunctionId, Loops>,
+    /// Calls in loops that join the member of the loop's number.
+    pub(super) joins: FxHashMap<ThreadId, Vec<JoinedByNumber>>,
     /// Threads that have all ended when control leaves a loop: by instance, header and next block.
     pub waited_for: FxHashMap<(InstanceId, u32, u32), Vec<ThreadId>>,
 }
@@ -179,6 +191,47 @@ impl ThreadGroups {
             }
             Given::Number => row(points_to, &sum, &argument, bytes),
         }
+    }
+
+    /// Returns the memory of the member that the creator of a group has just joined and accesses, if any: in a loop, after
+    /// a call that joins the member of the same number.
+    pub fn of_joined(
+        &self,
+        points_to: &PointsTo<'_>,
+        thread: ThreadId,
+        access: (InstanceId, u32),
+        address: &Operand,
+        bytes: u64,
+    ) -> Option<Own> {
+        let (id, at) = access;
+        let group = self.groups.get(&thread).filter(|group| group.creator == id)?;
+        let function = points_to.instances[id].function;
+        let blocks = &points_to.blocks[function];
+        let loops = self.loops.get(&function)?;
+        let block = blocks.block_of[at as usize];
+        let sum = linear(points_to, id, address);
+        self.joins.get(&thread)?.iter().find_map(|join| {
+            let joins = blocks.block_of[join.at as usize];
+            let around = loops.all.iter().find(|other| other.header == join.header)?;
+            // In the same iteration, and after the join.
+            let after = if block == joins { join.at < at } else { loops.dominates(joins, block) };
+            if !around.body.contains(&block) || !after {
+                return None;
+            }
+            let number = (id, instruction(join.number));
+            match group.given.as_ref()? {
+                Given::Object => None,
+                Given::Element { address, bytes: element } => {
+                    let ([(scale, index)], [(other_scale, _)]) = (&sum.terms[..], &address.terms[..]) else {
+                        return None;
+                    };
+                    let is_same = scale == other_scale && sum.root == address.root && plain(points_to, index) == number;
+                    let behind = sum.constant.checked_sub(address.constant).filter(|_| is_same)?;
+                    (behind >= 0 && (behind as u64).checked_add(bytes)? <= *element).then_some(Own::Argument)
+                }
+                Given::Number => row(points_to, &sum, &number, bytes),
+            }
+        })
     }
 
     /// Returns the memory of the next member that the creator of a group accesses, if any.

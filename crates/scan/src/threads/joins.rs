@@ -4,7 +4,7 @@
 //! joins each. If both cover the same range of indices and nothing else writes the handles, every member has ended when
 //! control leaves the second loop.
 
-use super::groups::{Group, ThreadGroups, instruction, one_place, only_model, plain};
+use super::groups::{Group, JoinedByNumber, ThreadGroups, instruction, one_place, only_model, plain};
 use crate::cfg::loops::Loop;
 use crate::domain::congruence::Congruence;
 use crate::domain::linear::linear;
@@ -28,7 +28,7 @@ impl ThreadGroups {
         let stored = linear(points_to, group.creator, handle);
         let [(scale, index)] = &stored.terms[..] else { return };
         let loops = self.loops(points_to, function);
-        let mut found = Vec::new();
+        let (mut found, mut numbered) = (Vec::new(), Vec::new());
         let Some(creating) = loops.all.iter().find(|other| other.header == group.header) else { return };
         let Some(filled) = (creating.counters(code).into_iter())
             .find(|counter| plain(points_to, index) == (group.creator, instruction(counter.phi)))
@@ -55,6 +55,15 @@ impl ThreadGroups {
             else {
                 continue;
             };
+            // Nothing else changes the handles, so each is that of the member with its number.
+            let handles = points_to.operand(group.creator, address);
+            let untouched = handles.only().is_some_and(|(base, offset)| {
+                points_to.writers(base, offset) == BTreeSet::from([(group.creator, group.at)])
+            });
+            // Its number is the one that the members were given.
+            if untouched && filled.phi == group.counter.phi && around.header != group.header {
+                numbered.push(JoinedByNumber { at, header: around.header, number: emptied.phi });
+            }
             let same_end = match (&emptied.below, &filled.below) {
                 (Some((one, end)), Some((other, filled_to))) if one == other => {
                     let is_one_value =
@@ -72,11 +81,6 @@ impl ThreadGroups {
             if !same_range || !always || !around.ends_at_header(blocks) || around.header == group.header {
                 continue;
             }
-            // Nothing else changes the handles.
-            let handles = points_to.operand(group.creator, address);
-            let untouched = handles.only().is_some_and(|(base, offset)| {
-                points_to.writers(base, offset) == BTreeSet::from([(group.creator, group.at)])
-            });
             if untouched {
                 for &next in &blocks.successors[around.header as usize] {
                     if !around.body.contains(&next) {
@@ -85,6 +89,7 @@ impl ThreadGroups {
                 }
             }
         }
+        self.joins.insert(thread, numbered);
         for edge in found {
             self.waited_for.entry(edge).or_default().push(thread);
         }

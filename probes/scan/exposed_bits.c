@@ -1,0 +1,55 @@
+//~ about: an address is taken apart into bits, by branches
+//~ revisions: bug fixed
+//~[bug] truth: race
+//~[fixed] truth: clean
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static long cell;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t ready;
+static char bit[64];
+
+static long *receive(void)
+{
+    long *p = 0;
+    unsigned long n = 0;
+    for (int i = 0; i < 64; i++)
+        if (bit[i])
+            n |= 1ul << i;
+    p = (long *)n;
+    return p;
+}
+static void *work(void *arg)
+{
+    pthread_barrier_wait(&ready);
+    long *p = receive();
+    if (!p)
+        return arg;
+#ifndef BUG
+    pthread_mutex_lock(&m);
+#endif
+    ++*p;
+#ifndef BUG
+    pthread_mutex_unlock(&m);
+#endif
+    return arg;
+}
+int main(void)
+{
+    pthread_t t;
+    pthread_barrier_init(&ready, 0, 2);
+    pthread_create(&t, 0, work, 0);
+    long *p = &cell;
+    for (int i = 0; i < 64; i++)
+        if ((unsigned long)p >> i & 1)
+            bit[i] = 1;
+    pthread_barrier_wait(&ready);
+    pthread_mutex_lock(&m);
+    ++cell;
+    pthread_mutex_unlock(&m);
+    pthread_join(t, 0);
+    return 0;
+}

@@ -1,0 +1,57 @@
+//~ about: the bytes of a pointer are compared with all numbers
+//~ revisions: bug fixed
+//~[bug] truth: race
+//~[fixed] truth: clean
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static long cell;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t ready;
+static unsigned char copy[8];
+
+static long *receive(void)
+{
+    long *p = 0;
+    unsigned char *bytes = (unsigned char *)&p;
+    for (int i = 0; i < 8; i++)
+        for (int n = 0; n < 256; n++)
+            if (copy[i] == n)
+                bytes[i] = n;
+    return p;
+}
+static void *work(void *arg)
+{
+    pthread_barrier_wait(&ready);
+    long *p = receive();
+    if (!p)
+        return arg;
+#ifndef BUG
+    pthread_mutex_lock(&m);
+#endif
+    ++*p;
+#ifndef BUG
+    pthread_mutex_unlock(&m);
+#endif
+    return arg;
+}
+int main(void)
+{
+    pthread_t t;
+    pthread_barrier_init(&ready, 0, 2);
+    pthread_create(&t, 0, work, 0);
+    long *p = &cell;
+    unsigned char *bytes = (unsigned char *)&p;
+    for (int i = 0; i < 8; i++)
+        for (int n = 0; n < 256; n++)
+            if (bytes[i] == n)
+                copy[i] = n;
+    pthread_barrier_wait(&ready);
+    pthread_mutex_lock(&m);
+    ++cell;
+    pthread_mutex_unlock(&m);
+    pthread_join(t, 0);
+    return 0;
+}

@@ -1,0 +1,55 @@
+//~ about: a pointer passes through a pipe in a structure
+//~ revisions: bug fixed
+//~[bug] truth: race
+//~[fixed] truth: clean
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static long cell;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t ready;
+static int ends[2];
+struct message { int kind; long *where; };
+
+static long *receive(void)
+{
+    long *p = 0;
+    struct message message;
+    if (read(ends[0], &message, sizeof message) == (ssize_t)sizeof message)
+        p = message.where;
+    return p;
+}
+static void *work(void *arg)
+{
+    pthread_barrier_wait(&ready);
+    long *p = receive();
+    if (!p)
+        return arg;
+#ifndef BUG
+    pthread_mutex_lock(&m);
+#endif
+    ++*p;
+#ifndef BUG
+    pthread_mutex_unlock(&m);
+#endif
+    return arg;
+}
+int main(void)
+{
+    pthread_t t;
+    pthread_barrier_init(&ready, 0, 2);
+    pthread_create(&t, 0, work, 0);
+    long *p = &cell;
+    struct message message = { 1, p };
+    if (pipe(ends))
+        return 1;
+    write(ends[1], &message, sizeof message);
+    pthread_barrier_wait(&ready);
+    pthread_mutex_lock(&m);
+    ++cell;
+    pthread_mutex_unlock(&m);
+    pthread_join(t, 0);
+    return 0;
+}
