@@ -12,16 +12,19 @@
 //! In a divided search, all parts run the schedules without a preemption. At the first preemption of a schedule, a hash of its
 //! past and of the thread that continues decides which part runs it and everything that begins with it.
 
+mod alternatives;
 mod dynamic;
 mod lending;
 mod words;
 
 pub use words::UnknownWord;
+use words::plural;
 
 use crate::reduction::Traversal;
 use crate::trie::{Last, PrefixId, ROOT, Trie};
 use crate::visited::Visited;
 use crate::wakeups::Wakeups;
+use alternatives::Alternatives;
 use dynamic::Tried;
 use racehunter_explore::{
     Analysis, Decision, Decisions, Execution, Going, Loader, Outcome, Part, Plan, Saver, Share, Step, Switch, TURN,
@@ -153,12 +156,6 @@ impl ContextBound {
     #[must_use]
     pub fn starting_at(self, bound: u32) -> Self {
         Self { first_bound: bound, ..self }
-    }
-
-    /// Explores a program whose executions are known to be long, with brief logs from the start.
-    #[must_use]
-    pub fn of_long_executions(self) -> Self {
-        Self { long: true, ..self }
     }
 
     /// Explores all schedules in one stage.
@@ -574,32 +571,6 @@ impl ContextBound {
         self.reduction.is_none() && self.part.is_whole() && follows_plan && !self.spins
     }
 
-    /// Returns whether a brief log is enough for now. It shows every alternative that costs nothing, and all others concern a later
-    /// stage: then the target is explored again, with a whole log.
-    ///
-    /// A long execution has hundreds of thousands of alternatives that cost something. Most hunts end before their stage, and to note
-    /// them takes longer than to run the program.
-    fn can_be_brief(&self, target: PrefixId) -> bool {
-        let last = self.trie.last(target);
-        self.long && self.reads_tails_only() && target != ROOT && !last.again && last.cost == self.bound
-    }
-
-    /// Queues a target that was explored with a brief log for the next stage, if there is one.
-    fn explore_again(&mut self, target: PrefixId) {
-        if self.bound >= self.last_bound {
-            self.seen.cut_off = true;
-            return;
-        }
-        let stage = self.bound as usize + 1;
-        if self.later.len() <= stage {
-            self.later.resize_with(stage + 1, Vec::new);
-        }
-        match self.trie.again(target) {
-            Some(again) => self.later[stage].push(again),
-            None => self.seen.dropped = true,
-        }
-    }
-
     /// Returns whether the running thread is part of the state. It is not if switches cost nothing.
     fn needs_running_thread(&self) -> bool {
         self.last_bound != u32::MAX || !self.part.is_whole()
@@ -619,48 +590,8 @@ impl ContextBound {
     }
 }
 
-/// Which alternatives of an execution become targets.
-enum Alternatives {
-    /// All.
-    All,
-    /// Those within the bound of the stage, because the log is brief. Some of the others may have been left out already.
-    Cheap { left_out: bool },
-    /// Those that cost more than this. The others have become targets before.
-    Above(u32),
-}
-
-impl Alternatives {
-    fn of(start: &Last, execution: &Execution) -> Self {
-        match start.again {
-            true => Self::Above(start.cost),
-            false if execution.is_outline() => Self::Cheap { left_out: false },
-            false => Self::All,
-        }
-    }
-
-    fn retain(&mut self, choices: &mut Vec<Last>, bound: u32) {
-        match self {
-            Self::All => {}
-            Self::Cheap { left_out } => {
-                let all = choices.len();
-                choices.retain(|choice| choice.cost <= bound);
-                *left_out |= choices.len() < all;
-            }
-            Self::Above(cost) => choices.retain(|choice| choice.cost > *cost),
-        }
-    }
-}
-
 /// Returns a seed that depends only on the schedule prefix.
 pub(crate) fn seed_of(seed: u64, switches: &[Switch]) -> u64 {
     let mix = |hash: u64, number: u64| (hash.rotate_left(23) ^ number).wrapping_mul(0xD134_2543_DE82_EF95);
     switches.iter().fold(seed, |hash, switch| mix(mix(hash, switch.at.0), u64::from(switch.to)))
-}
-
-fn plural(count: u32, noun: &str) -> String {
-    match (count, noun) {
-        (1, _) => noun.to_owned(),
-        (_, "switch") => "switches".to_owned(),
-        _ => format!("{noun}s"),
-    }
 }

@@ -54,7 +54,7 @@ impl Execution {
     /// as the execution shows. Unwinding affects other threads in many ways: it drops senders and poisons locks.
     ///
     /// Many programs expect panics. Those of a successful execution do not count. A thread has only one panic that it does not
-    /// catch, the last one. A panic that another thread learned of by `join`, and then went on, does not count either.
+    /// catch, the last one. A panic that another thread learned of by `join`, and survived, does not count either.
     #[must_use]
     pub fn panics(&self) -> Vec<Panic> {
         const ABORT: u32 = 6;

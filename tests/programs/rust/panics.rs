@@ -22,7 +22,7 @@ fn drops_the_sender() {
     });
 }
 
-/// The panic of the test drops the receiver, so threads that nobody waits for fail too.
+/// The panic of the test drops the receiver, so threads that are not joined fail too.
 #[test]
 fn drops_the_receiver() {
     let (sender, receiver) = mpsc::channel();
@@ -59,12 +59,12 @@ fn fails_after_an_expected_panic() {
     assert_eq!(seen, 0, "its own");
 }
 
-/// Nobody waits for the thread that panics, and nothing follows from it.
+/// No thread waits for the one that panics, and nothing follows from it.
 #[test]
 fn does_not_look_at_a_thread() {
     let count = Arc::new(AtomicU32::new(0));
     let other = Arc::clone(&count);
-    thread::spawn(move || assert_eq!(other.load(SeqCst), 0, "nobody asks"));
+    thread::spawn(move || assert_eq!(other.load(SeqCst), 0, "not joined"));
     count.store(1, SeqCst);
 }
 

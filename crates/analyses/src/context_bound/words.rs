@@ -52,3 +52,12 @@ impl FromStr for Strategy {
         }
     }
 }
+
+/// Returns the noun for this many.
+pub(super) fn plural(count: u32, noun: &str) -> String {
+    match (count, noun) {
+        (1, _) => noun.to_owned(),
+        (_, "switch") => "switches".to_owned(),
+        _ => format!("{noun}s"),
+    }
+}

@@ -114,7 +114,7 @@ proptest! {
         let kind = if switches { BoundKind::Switches } else { BoundKind::Preemptions };
         // With the detector, logs begin at the first event; without it, at the end of what the plan forces.
         let budget = Budget { points: Points::All, spurious: !tails, ..Budget::default() };
-        let whole = hunt_with(ModelExecutor::new(program.clone()), Portfolio::of(search(bound, kind)), budget.clone());
+        let whole = hunt_with(ModelExecutor::new(program.clone()), Portfolio::of(search(bound, kind)), budget);
         let mut executor = Outlines { inner: ModelExecutor::new(program), runs: Vec::new() };
         let portfolio = Portfolio::of(search(bound, kind).of_long_executions());
         let mut ignored = |_: racehunter_explore::Progress| {};

@@ -8,12 +8,14 @@
 //! changes such an object calls [`refresh`], so that the set of ready threads is exact at every decision.
 
 mod beginning;
+mod certain;
 mod choice;
 mod points;
 pub(crate) mod spin;
 mod waiting;
 
 pub(crate) use beginning::observes_as_planned;
+pub(crate) use certain::{certain_points, passed_certain};
 pub(crate) use choice::chooses_wakeups;
 pub(crate) use points::{access_point, attention, continues, idle_point, pass, passed_round, point, state_point};
 pub(crate) use waiting::{
@@ -24,6 +26,7 @@ pub(crate) use waiting::{
 use crate::thread::{CURRENT, SUSPENDED, State, current, make_ready, me, ready_count, thread};
 use crate::{Global, atomics, fiber, hold, io, log, outcome, server, signals, start, swift, time, track, watchdog};
 use beginning::{announce_threads, take_switches, take_tail};
+use certain::{close_for, is_chosen_again, make_up, uncounted};
 use choice::{choose, follows_priorities, is_held_back_alone, may_wake, possible, waits_outside};
 use points::passed_point;
 use racehunter_abi::control::{FLAG_DEBUG, FLAG_SELECTIVE, MAX_THREADS, OUTCOME_LIMIT, Slot, TAIL_MIN_SWITCHES, TURN};
@@ -98,17 +101,6 @@ static PLAN: Global<Plan> = Global::new(Plan {
 /// that need attention for another reason use up the budget.
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_STAYS: Global<bool> = Global::new(false);
-
-/// Number of further choices at which the running thread is certainly chosen again, while [`RH_STAYS`] is set; [`UNCOUNTED`] if the
-/// walk does not count choices.
-#[unsafe(link_section = ".data.racehunter")]
-static CERTAIN: Global<u64> = Global::new(UNCOUNTED);
-/// Its value when the walk made its last choice, and whether the walk would have drawn a number for each.
-#[unsafe(link_section = ".data.racehunter")]
-static CERTAIN_AT_FIRST: Global<u64> = Global::new(UNCOUNTED);
-#[unsafe(link_section = ".data.racehunter")]
-static DRAWS: Global<bool> = Global::new(false);
-const UNCOUNTED: u64 = u64::MAX;
 
 /// Chooses where the plan does not, unless the running thread simply stays.
 static WALK: Global<Walk<MAX_THREADS>> = Global::new(Walk::new());
@@ -210,59 +202,6 @@ pub(crate) unsafe fn open() {
 /// Only the running thread can be chosen at a point until [`open`] says otherwise.
 fn close() {
     RH_STAYS.set(true);
-}
-
-/// The same for a walk that counts its choices: only at this many points. `draws`: it would draw a number at each.
-fn close_for(choices: u64, draws: bool) {
-    // So many are never made.
-    let choices = choices.min(UNCOUNTED - 1);
-    CERTAIN.set(choices);
-    CERTAIN_AT_FIRST.set(choices);
-    DRAWS.set(draws);
-    close();
-}
-
-/// Tells the walk about the certain choices since its last one.
-unsafe fn make_up() {
-    if CERTAIN_AT_FIRST.get() != UNCOUNTED {
-        (*WALK.ptr()).make_up_for(CERTAIN_AT_FIRST.get() - CERTAIN.get(), DRAWS.get());
-        uncounted();
-    }
-}
-
-fn uncounted() {
-    CERTAIN.set(UNCOUNTED);
-    CERTAIN_AT_FIRST.set(UNCOUNTED);
-}
-
-/// Returns whether the running thread is certainly chosen at the next point, and counts that choice.
-#[inline(always)]
-unsafe fn is_chosen_again() -> bool {
-    swift::end();
-    let (plan, certain, next) = (PLAN.ptr(), CERTAIN.get(), now().next());
-    if certain == UNCOUNTED || (*plan).decided == next {
-        return true;
-    }
-    if certain == 0 {
-        return false;
-    }
-    CERTAIN.set(certain - 1);
-    (*plan).decided = next;
-    true
-}
-
-/// Returns the number of points that follow at which it is certain that the running thread continues, and no thread waits for what it
-/// does there.
-pub(crate) unsafe fn certain_points() -> u64 {
-    if RH_STAYS.get() && !spin::is_awaited() { CERTAIN.get() } else { 0 }
-}
-
-/// Notes that the running thread has passed this many of them, the last of which is event `last`.
-pub(crate) unsafe fn passed_certain(points: u64, last: EventNumber) {
-    if CERTAIN.get() != UNCOUNTED {
-        CERTAIN.set(CERTAIN.get() - points);
-        (*PLAN.ptr()).decided = last;
-    }
 }
 
 /// Returns the number of the event at which the budget is, or was, this.
