@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(sites(records.clone()), []);
         let mut order = ForkJoin::default();
         let mut granule = Granule::default();
-        for entry in racehunter_log::entries(&records) {
+        for entry in entries(&records) {
             order.note(entry.thread(), &entry.event());
             if let Some(access) = entry.access() {
                 let by = Accessor { thread: entry.thread(), handler: 0 };

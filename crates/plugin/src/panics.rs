@@ -61,6 +61,6 @@ pub fn leave_out_backtraces(module: Module) {
     let no_walk = llvm!(LLVMAddFunction(module.0, NO_WALK.as_ptr(), LLVMGlobalGetValueType(walk.0)));
     for call in calls {
         // The callee is the last operand.
-        llvm!(LLVMSetOperand(call.0, (call.operand_count() - 1) as u32, no_walk));
+        llvm!(LLVMSetOperand(call.0, call.operand_count() - 1, no_walk));
     }
 }
