@@ -8,7 +8,7 @@
 use super::{Solver, State};
 use crate::cfg::blocks::range;
 use crate::domain::linear::{linear, passed};
-use crate::locks::lockset::HeldLock;
+use crate::locks::lockset::{HeldLock, may_be};
 use crate::models::Model;
 use crate::pointer::InstanceId;
 use racehunter_ir::{BinaryOperator, CastOperator, Instruction, InstructionId, Operand, Operation, Predicate, Type};
@@ -200,7 +200,9 @@ impl Solver<'_, '_> {
                 && !lock.tries
                 && let Some(operand) = instruction.operands.get(lock.lock + 1)
             {
-                self.unlock(&linear(points_to, id, operand), &points_to.operand(id, operand), state);
+                let addresses = points_to.operand(id, operand);
+                state.taken.retain(|key| !may_be(points_to, &addresses, key));
+                self.unlock(&linear(points_to, id, operand), &addresses, state);
             }
         }
     }
