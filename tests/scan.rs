@@ -48,13 +48,8 @@ const OTHERS: [(&str, fn()); 14] = [
 ];
 
 /// Racy programs with code that the analysis does not understand: it says so, and proves nothing.
-const GAPS: [&str; 5] = [
-    "called_once_again.c",
-    "checking_mutex.c",
-    "closed_pipe.c",
-    "number_pointer.c",
-    "overwritten_semaphore.c",
-];
+const GAPS: [&str; 5] =
+    ["called_once_again.c", "checking_mutex.c", "closed_pipe.c", "number_pointer.c", "overwritten_semaphore.c"];
 
 /// Racy programs in which the analysis suspects the cause, and an execution shows another pair that follows from it: a thread
 /// uses a local variable after its lifetime (`ended_local.c`), or a mutex that is initialised again lets two threads in

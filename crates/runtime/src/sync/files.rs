@@ -5,8 +5,8 @@
 //! another thread that wants it would stop all threads. Instead, while a thread has locked a stream, the functions on
 //! it make others wait first (see [`crate::io::streams`], which knows them all).
 
-use super::interpose;
 use super::objects::{self, Object};
+use super::{interpose, misuse};
 use crate::schedule::{acquire_point, point, refresh};
 use crate::thread::{current, hold, me, unhold};
 use crate::{Global, clock, log};
@@ -36,6 +36,8 @@ unsafe fn take(at: usize) {
     LOCKED.set(LOCKED.get() + 1);
     hold(current(), at);
     clock::acquire(&(*o).clock);
+    // The stream is used from here to the end of the section, by functions without a lock of their own too.
+    misuse::used_unmarked(at, Kind::Lock);
     refresh(Wait::Mutex, at);
 }
 
@@ -50,6 +52,8 @@ unsafe extern "C" fn try_lock(at: usize, code: usize) -> i32 {
     let free = super::mutex::available(at, current());
     if free {
         take(at);
+    } else {
+        misuse::looks_at_end(at, Kind::TryLock);
     }
     log::event(Kind::TryLock, n, at, 0, u8::from(free));
     i32::from(!free)
@@ -59,6 +63,9 @@ unsafe extern "C" fn unlock(at: usize, code: usize) {
     let n = point(code);
     let o = object(at);
     log::event(Kind::Unlock, n, at, 0, 0);
+    if (*o).state.owner().is(me()) {
+        misuse::used_unmarked(at, Kind::Unlock);
+    }
     if (*o).state.owner().is(me()) && (*o).state.as_mutex().unlock() == Unlocked::Last {
         (*o).state.as_mutex().release();
         LOCKED.set(LOCKED.get() - 1);

@@ -89,6 +89,11 @@ pub(crate) unsafe fn looked_at(at: usize, kind: Kind) -> bool {
     is_gone
 }
 
+/// Checks that the memory of an object exists, for a thread that does not touch it otherwise.
+pub(crate) unsafe fn looks_at_end(at: usize, kind: Kind) {
+    afterlife::object_used(at, kind, (*current()).code);
+}
+
 /// Notes that the running thread is about to wait for an object. It may do so for ever, and has read its memory before.
 pub(crate) unsafe fn waits_for(at: usize, kind: Kind, code: usize) {
     if !afterlife::object_used(at, kind, code) {

@@ -132,8 +132,15 @@ fn touched_outside(points_to: &PointsTo<'_>, id: InstanceId, call: &Instruction,
             allocate.into.into_iter().for_each(|index| add(index, 8, true, false));
             allocate.copies.into_iter().for_each(|index| add(index, ALL, true, false));
         }
-        Model::Lock(lock) => sync(lock.lock, &mut add),
-        Model::Unlock(unlock) => add(unlock.lock, OBJECT, unlock.whole, !unlock.whole),
+        // What else is given to such a function (a deadline, attributes) is read.
+        Model::Lock(lock) => {
+            sync(lock.lock, &mut add);
+            (0..arguments).filter(|&index| index != lock.lock).for_each(|index| add(index, ALL, false, false));
+        }
+        Model::Unlock(unlock) => {
+            add(unlock.lock, OBJECT, unlock.whole, !unlock.whole);
+            (0..arguments).filter(|&index| index != unlock.lock).for_each(|index| add(index, ALL, false, false));
+        }
         Model::Wait(Wait { lock, uses, reads }) => {
             sync(*lock, &mut add);
             uses.iter().for_each(|&index| sync(index, &mut add));
@@ -144,7 +151,10 @@ fn touched_outside(points_to: &PointsTo<'_>, id: InstanceId, call: &Instruction,
             add(*semaphore, OBJECT, is_made, !is_made);
             reads.iter().for_each(|&index| add(index, ALL, false, false));
         }
-        Model::Barrier(barrier) => add(barrier.barrier, OBJECT, barrier.count.is_some(), barrier.count.is_none()),
+        Model::Barrier(barrier) => {
+            add(barrier.barrier, OBJECT, barrier.count.is_some(), barrier.count.is_none());
+            (0..arguments).filter(|&index| index != barrier.barrier).for_each(|index| add(index, ALL, false, false));
+        }
         Model::Call(call) => call.once.into_iter().for_each(|index| sync(index, &mut add)),
         Model::Release(release) => {
             add(release.pointer, ALL, true, false);
@@ -154,10 +164,18 @@ fn touched_outside(points_to: &PointsTo<'_>, id: InstanceId, call: &Instruction,
                 all.push(Touch { addresses, address: Operand::Null, bytes: 1, write: true, atomic: false });
             }
         }
-        Model::Create(create) => create.handle.into_iter().for_each(|index| add(index, 8, true, false)),
+        Model::Create(create) => {
+            create.handle.into_iter().for_each(|index| add(index, 8, true, false));
+            let is_attribute =
+                |index: &usize| ![create.entry, create.argument].contains(index) && create.handle != Some(*index);
+            (0..arguments).filter(is_attribute).for_each(|index| add(index, ALL, false, false));
+        }
         Model::Variadic => add(0, ALL, true, false),
         Model::Key(key) => add(key.key, 4, true, false),
-        Model::Join(_) => add(1, 8, true, false),
+        Model::Join(_) => {
+            add(1, 8, true, false);
+            (2..arguments).for_each(|index| add(index, ALL, false, false));
+        }
         _ => {}
     }
 }

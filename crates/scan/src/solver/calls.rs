@@ -258,6 +258,10 @@ impl Solver<'_, '_> {
                 }
             }
             Some(Model::Access(access)) => {
+                // It stores the address of one argument in the memory of another.
+                if let Some([_, target]) = access.points {
+                    self.give(&argument(target), state);
+                }
                 if !state.owned.is_empty() {
                     let out = points_to.let_out(id, call, access);
                     state.owned.retain(|owned| !out.contains(owned));

@@ -190,7 +190,6 @@ pub const ALL: &[(&str, &str)] = &[
     ("feof_unlocked ferror_unlocked fileno_unlocked", "r~0.1"),
     ("clearerr_unlocked fflush_unlocked", "m~0.1"),
     ("fclose pclose", "w~0.1"),
-    ("flockfile ftrylockfile funlockfile", "r~0.1"),
     ("fwrite", "r0n1x2 r~3.1"),
     ("fwrite_unlocked", "r0n1x2 m~3.1"),
     ("fgets", "r~2.1 >w0s?"),
