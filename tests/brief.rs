@@ -237,6 +237,28 @@ fn points_of_a_long_execution_count_even_if_only_the_hooks_see_them() {
 }
 
 #[test]
+fn executions_that_continue_from_a_snapshot_each_have_their_brief_log() {
+    let (_workshop, program) = Workshop::with_program(LONG);
+    let mut processes = start(&program);
+    let observed = Plan { observe: Observe::Everything, ..Plan::default() };
+    let executions = processes.run(&[observed]).expect("it runs");
+    processes.add_points(&shared_sites(&executions[0]));
+    let whole = processes.run(&[Plan::default()]).expect("it runs").remove(0);
+    let at = EventNumber(whole.events / 2);
+    let mut plan = whole.repeat();
+    plan.switches.retain(|switch| switch.at < at);
+    for log_from in [EventNumber::START, at] {
+        // Everything up to this event is the same in all of them, and worth a snapshot.
+        let plan = Plan { tail_from: at, log_from, brief: true, ..plan.clone() };
+        let alone = processes.run(std::slice::from_ref(&plan)).expect("it runs").remove(0);
+        assert!(alone.is_outline(), "{:?}", alone.outcome);
+        for execution in processes.run(&vec![plan; 3]).expect("they run") {
+            assert_eq!(learned(&execution), learned(&alone), "logged from {log_from:?}");
+        }
+    }
+}
+
+#[test]
 fn walks_that_follow_variables_or_reads_are_the_same_with_brief_logs() {
     let (_workshop, program) = Workshop::with_program(EVERYTHING);
     let mut processes = start(&program);

@@ -123,10 +123,9 @@ pub(crate) unsafe fn fan_out() -> bool {
     SLOT.set(index);
     // The server's notes about this process must not apply to the last copy.
     (*header()).running = index;
-    let used = (*header()).log_used;
+    // The log of the first copy begins where this one ended.
+    log::stop();
     outcome::publish(OUTCOME_SNAPSHOT);
-    // The log continues after those of the copies, not after this one.
-    (*header()).log_used = used;
     sys::exit_group(0)
 }
 
