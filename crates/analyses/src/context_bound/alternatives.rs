@@ -44,7 +44,7 @@ impl ContextBound {
         Self { long: true, ..self }
     }
 
-    /// Returns whether a brief log is enough for now. It shows every alternative that costs nothing, and all others concern a later
+    /// Returns whether a brief log is enough in this stage. It shows every alternative that costs nothing, and all others concern a later
     /// stage: then the target is explored again, with a whole log.
     ///
     /// A long execution has hundreds of thousands of alternatives that cost something. Most hunts end before their stage, and to note
