@@ -3,6 +3,7 @@
 //! Executions begin just before `main`, so that constructors run once for all of them. If that would leave out something to
 //! explore, the process restarts the same program, with executions that begin before all constructors.
 
+use crate::io::children;
 use crate::world::copies;
 use crate::{Global, server, sys};
 use core::ffi::{CStr, c_char};
@@ -32,6 +33,7 @@ unsafe extern "C" fn before_constructors(_argc: i32, argv: *const *const c_char,
     crate::tsan::__tsan_init();
     ARGUMENTS.set(argv);
     ENVIRONMENT.set(environment);
+    children::watch_forks();
     if has_variable(EARLY) {
         IS_READY.set(true);
         server::take_control();

@@ -12,6 +12,7 @@ mod routines;
 use crate::atomics::atomic_update;
 use crate::schedule::spin;
 use crate::signals::cancel;
+use crate::sync::files;
 use crate::{free, hooks, io, schedule};
 use core::ffi::{CStr, c_char};
 use racehunter_abi::Kind;
@@ -102,7 +103,14 @@ impl Call {
             spin::moves_on();
         }
         let len = self.length(touch.length, address);
-        match touch.direction {
+        let direction = match touch.place {
+            // Functions without a lock of their own, within a section of the program under the stream's lock.
+            Place::Stream(_) if touch.direction == Direction::Modify && len != 0 && files::is_held(address) => {
+                Direction::Read
+            }
+            _ => touch.direction,
+        };
+        match direction {
             Direction::Read => self.reads(address, len),
             Direction::Write => self.writes(address, len),
             Direction::Modify => {

@@ -9,7 +9,7 @@ use crate::schedule::{End, point};
 use crate::signals::cancel;
 use crate::sync::{interpose, interpose_cancellable, real};
 use crate::world::{files, network};
-use crate::{Global, log, outcome, server, sys};
+use crate::{Global, free, log, outcome, server, sys};
 use core::ffi::{CStr, c_char};
 use racehunter_abi::control::OUTCOME_TOO_MANY_OBJECTS;
 use racehunter_abi::{Escape, File, FileKind, FileOperation, Wait};
@@ -46,6 +46,26 @@ super::interpose_six! {
 
 unsafe extern "C" {
     static environ: *const *const c_char;
+    fn __register_atfork(
+        prepare: Option<unsafe extern "C" fn()>,
+        parent: Option<unsafe extern "C" fn()>,
+        child: Option<unsafe extern "C" fn()>,
+        object: *mut u8,
+    ) -> i32;
+}
+
+/// Makes every process that the C library forks leave the execution before the handlers of the program and of libraries run in it:
+/// they run in the order of their registration, so this one has to be the first.
+pub(crate) unsafe fn watch_forks() {
+    __register_atfork(None, None, Some(leave_execution), core::ptr::null_mut());
+}
+
+/// Called in a new process, which is not part of the execution.
+unsafe extern "C" fn leave_execution() {
+    if !free::is_on() {
+        network::enter();
+        server::leave();
+    }
 }
 
 /// Also `vfork`: the child may do anything with a copy, and it cannot notice that the parent did not wait.
@@ -54,10 +74,7 @@ unsafe extern "C" fn fork_process(code: usize) -> i32 {
     files::before_child();
     crate::sync::shared::before_fork();
     let pid = fork();
-    if pid == 0 {
-        network::enter();
-        server::leave();
-    } else if pid > 0 {
+    if pid > 0 {
         channels::share_all();
         log::escape(Escape::Fork, code, 0, 0);
     }

@@ -9,7 +9,7 @@ use super::objects::{self, Object};
 use super::{interpose, misuse};
 use crate::schedule::{acquire_point, point, refresh};
 use crate::thread::{current, hold, me, unhold};
-use crate::{Global, clock, log};
+use crate::{Global, clock, fiber, free, log};
 use racehunter_abi::{Kind, Wait, detail};
 use racehunter_machine::sync::{LockForm, MutexKind, Taken, Unlocked};
 
@@ -78,6 +78,27 @@ unsafe extern "C" fn unlock(at: usize, code: usize) {
 /// Forgets the locks of the last iteration of an in-process loop.
 pub(crate) fn reset() {
     LOCKED.set(0);
+}
+
+/// The start of the C library's lock of a stream.
+#[repr(C)]
+struct LibraryLock {
+    word: i32,
+    depth: i32,
+    /// The control block of the thread that holds it.
+    owner: usize,
+}
+
+/// The position of the pointer to it in `FILE`, whose layout is compiled into programs.
+const LIBRARY_LOCK: usize = 136;
+
+/// Returns whether the running thread has locked the stream.
+pub(crate) unsafe fn is_held(at: usize) -> bool {
+    if free::is_on() {
+        let lock = *((at + LIBRARY_LOCK) as *const *const LibraryLock);
+        return !lock.is_null() && (&raw const (*lock).owner).read_volatile() == fiber::fs_base();
+    }
+    LOCKED.get() != 0 && (*object(at)).state.owner().is(me())
 }
 
 /// Waits until no other thread has locked the stream, which a C library function is about to use.

@@ -178,8 +178,8 @@ pub const ALL: &[(&str, &str)] = &[
     ("perror", "r0s r@stderr.8"),
     ("putchar putchar_unlocked", "r@stdout.8"),
     ("getchar getchar_unlocked", "r@stdin.8"),
-    // The lock of a stream, which is not seen, orders the calls on it. Calls with the lock read the stream, those
-    // without it change it, and closing it is the last write.
+    // The lock of a stream, which is not seen, orders the calls on it. Calls that take the lock read the stream. Calls
+    // that do not take it change the stream, or read it if the program holds the lock. Closing it is the last write.
     ("fputs", "r0s r~1.1"),
     ("fputs_unlocked", "r0s m~1.1"),
     ("fputc putc _IO_putc", "r~1.1"),
