@@ -3,6 +3,7 @@
 //~[fixed] truth: clean
 //~[fixed] want: proved
 //~[rounded] truth: clean
+//~[rounded] want: proved
 //~[inclusive] truth: race
 //~[overlap] truth: race
 //~[wraps] truth: race
