@@ -240,3 +240,193 @@ pub fn mirrored(predicate: Predicate) -> Predicate {
         Predicate::UnsignedGreaterEqual => Predicate::UnsignedLessEqual,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use racehunter_ir::{BlockId, Instruction, SymbolId};
+
+    /// Draws one of so many.
+    struct Draw<'a>(std::slice::Iter<'a, u8>);
+
+    impl Draw<'_> {
+        fn of(&mut self, many: usize) -> usize {
+            usize::from(*self.0.next().unwrap_or(&0)) % many
+        }
+    }
+
+    fn compute(operation: Operation, ty: Type, operands: Vec<Operand>) -> Instruction {
+        Instruction { operation, ty, operands, location: None, site: None }
+    }
+
+    /// How many values each block computes before it ends.
+    const VALUES: u32 = 4;
+
+    fn at(block: u32, value: u32) -> InstructionId {
+        InstructionId(block * (VALUES + 1) + value)
+    }
+
+    /// Returns a function in which each use is below its definition. All values are 0 or 1, and some are drawn when they are
+    /// computed.
+    fn function(draw: &mut Draw<'_>) -> Function {
+        let count = 3 + draw.of(5) as u32;
+        let ends: Vec<Vec<u32>> = (0..count)
+            .map(|block| match draw.of(6) {
+                0 => vec![1 + draw.of(count as usize - 1) as u32],
+                1 if block > 0 => Vec::new(),
+                _ => vec![1 + draw.of(count as usize - 1) as u32, 1 + draw.of(count as usize - 1) as u32],
+            })
+            .collect();
+        let mut graph = DiGraph::<(), ()>::new();
+        let nodes: Vec<NodeIndex> = (0..count).map(|_| graph.add_node(())).collect();
+        for (from, list) in ends.iter().enumerate() {
+            for &to in list {
+                graph.update_edge(nodes[from], nodes[to as usize], ());
+            }
+        }
+        let dominators = simple_fast(&graph, nodes[0]);
+        let above = |block: u32| -> Vec<u32> {
+            let above = dominators.dominators(nodes[block as usize]).into_iter().flatten();
+            above.map(|node| node.index() as u32).collect()
+        };
+        // A value that is known at the end of a block, or at a position in it.
+        let value = |draw: &mut Draw<'_>, block: u32, before: u32| {
+            let above = above(block);
+            match draw.of(8) {
+                bit @ 0..2 => Operand::Integer(bit as i64),
+                _ if above.is_empty() => Operand::Integer(0),
+                _ => {
+                    let definition = above[draw.of(above.len())];
+                    let most = if definition == block { before } else { VALUES };
+                    match most {
+                        0 => Operand::Integer(1),
+                        _ => Operand::Instruction(at(definition, draw.of(most as usize) as u32)),
+                    }
+                }
+            }
+        };
+        let mut instructions = Vec::new();
+        for block in 0..count {
+            let before: Vec<u32> = (0..count).filter(|&from| ends[from as usize].contains(&block)).collect();
+            for position in 0..VALUES {
+                let kind = draw.of(if position == 0 { 2 } else { 8 });
+                let ty = Type::Integer(1);
+                let operand = |draw: &mut Draw<'_>| value(draw, block, position);
+                instructions.push(match kind {
+                    _ if position < 2 && !before.is_empty() => {
+                        let pairs = before.iter().flat_map(|&from| {
+                            let constant = draw.of(2) == 0;
+                            let given = match constant {
+                                true => Operand::Integer(draw.of(2) as i64),
+                                false => value(draw, from, VALUES),
+                            };
+                            [given, Operand::Block(BlockId(from))]
+                        });
+                        compute(Operation::Phi, ty, pairs.collect())
+                    }
+                    2 => compute(Operation::Binary(BinaryOperator::And), ty, vec![operand(draw), operand(draw)]),
+                    3 => compute(Operation::Binary(BinaryOperator::Or), ty, vec![operand(draw), operand(draw)]),
+                    4 => compute(Operation::Select, ty, vec![operand(draw), operand(draw), operand(draw)]),
+                    5 => compute(
+                        Operation::Compare(if draw.of(2) == 0 { Predicate::Equal } else { Predicate::NotEqual }),
+                        ty,
+                        vec![operand(draw), Operand::Integer(0)],
+                    ),
+                    6 => compute(Operation::Cast(CastOperator::ZeroExtend), Type::Integer(32), vec![operand(draw)]),
+                    // Stands for a load: something new each time.
+                    _ => compute(Operation::Load { bytes: 1, order: None, volatile: false }, ty, Vec::new()),
+                });
+            }
+            let targets = ends[block as usize].iter().map(|&to| Operand::Block(BlockId(to)));
+            instructions.push(match ends[block as usize].len() {
+                0 => compute(Operation::Return, Type::Void, Vec::new()),
+                1 => compute(Operation::Jump, Type::Void, targets.collect()),
+                _ => {
+                    let condition = Operand::Instruction(at(block, draw.of(VALUES as usize) as u32));
+                    compute(Operation::Branch, Type::Void, [condition].into_iter().chain(targets).collect())
+                }
+            });
+        }
+        Function {
+            symbol: SymbolId(0),
+            parameters: Vec::new(),
+            returns: Type::Void,
+            entry_site: None,
+            location: None,
+            blocks: (0..count).map(|block| at(block, 0)).collect(),
+            instructions,
+            variables: Vec::new(),
+        }
+    }
+
+    /// Runs a function, and calls back at the start of each block, before its phis, with the current values.
+    fn run(code: &Function, draw: &mut Draw<'_>, mut reached: impl FnMut(u32, &[Option<i64>])) {
+        let mut values: Vec<Option<i64>> = vec![None; code.instructions.len()];
+        let (mut block, mut from) = (0, u32::MAX);
+        for _ in 0..60 {
+            // The phis of a block are computed at the same time.
+            let old = values.clone();
+            let get = |values: &[Option<i64>], operand: &Operand| match operand {
+                Operand::Integer(value) => *value,
+                Operand::Instruction(at) => values[at.0 as usize].expect("computed above"),
+                other => panic!("{other:?} is no value"),
+            };
+            reached(block, &values);
+            for position in at(block, 0).0..at(block, VALUES).0 {
+                let instruction = &code.instructions[position as usize];
+                let operand = |index: usize| get(&values, &instruction.operands[index]);
+                let value = match &instruction.operation {
+                    Operation::Phi => {
+                        let pair = instruction.operands.chunks_exact(2);
+                        let mut pair = pair.filter(|pair| pair[1] == Operand::Block(BlockId(from)));
+                        get(&old, &pair.next().expect("an edge")[0])
+                    }
+                    Operation::Binary(BinaryOperator::And) => operand(0) & operand(1),
+                    Operation::Binary(_) => operand(0) | operand(1),
+                    Operation::Select => operand(if operand(0) != 0 { 1 } else { 2 }),
+                    Operation::Compare(Predicate::Equal) => i64::from(operand(0) == operand(1)),
+                    Operation::Compare(_) => i64::from(operand(0) != operand(1)),
+                    Operation::Cast(_) => operand(0),
+                    _ => draw.of(2) as i64,
+                };
+                values[position as usize] = Some(value);
+            }
+            let end = &code.instructions[at(block, VALUES).0 as usize];
+            let to = match (&end.operation, &end.operands[..]) {
+                (Operation::Jump, [to]) => to,
+                (Operation::Branch, [condition, yes, no]) => {
+                    if get(&values, condition) != 0 {
+                        yes
+                    } else {
+                        no
+                    }
+                }
+                _ => return,
+            };
+            let Operand::Block(BlockId(to)) = to else { panic!("{to:?} is no block") };
+            (block, from) = (*to, block);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+        #[test]
+        fn conditions_hold_where_they_are_said_to(bytes in prop::collection::vec(any::<u8>(), 40..400)) {
+            let mut draw = Draw(bytes.iter());
+            let code = function(&mut draw);
+            let conditions = Conditions::of(&code, &Blocks::of(&code));
+            let runs = draw.0.as_slice().to_vec();
+            for start in 0..8 {
+                let mut draw = Draw(runs[(start * 7).min(runs.len())..].iter());
+                run(&code, &mut draw, |block, values| {
+                    for condition in conditions.at(block) {
+                        if let Condition::Holds(at, holds) = condition {
+                            assert_eq!(values[at.0 as usize].map(|value| value != 0), Some(*holds), "{at:?} at {block}");
+                        }
+                    }
+                });
+            }
+        }
+    }
+}
