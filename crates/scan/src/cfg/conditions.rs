@@ -247,12 +247,12 @@ mod tests {
     use proptest::prelude::*;
     use racehunter_ir::{BlockId, Instruction, SymbolId};
 
-    /// Draws one of so many.
+    /// Turns bytes into choices.
     struct Draw<'a>(std::slice::Iter<'a, u8>);
 
     impl Draw<'_> {
-        fn of(&mut self, many: usize) -> usize {
-            usize::from(*self.0.next().unwrap_or(&0)) % many
+        fn below(&mut self, bound: usize) -> usize {
+            usize::from(*self.0.next().unwrap_or(&0)) % bound
         }
     }
 
@@ -270,12 +270,12 @@ mod tests {
     /// Returns a function in which each use is below its definition. All values are 0 or 1, and some are drawn when they are
     /// computed.
     fn function(draw: &mut Draw<'_>) -> Function {
-        let count = 3 + draw.of(5) as u32;
+        let count = 3 + draw.below(5) as u32;
         let ends: Vec<Vec<u32>> = (0..count)
-            .map(|block| match draw.of(6) {
-                0 => vec![1 + draw.of(count as usize - 1) as u32],
+            .map(|block| match draw.below(6) {
+                0 => vec![1 + draw.below(count as usize - 1) as u32],
                 1 if block > 0 => Vec::new(),
-                _ => vec![1 + draw.of(count as usize - 1) as u32, 1 + draw.of(count as usize - 1) as u32],
+                _ => vec![1 + draw.below(count as usize - 1) as u32, 1 + draw.below(count as usize - 1) as u32],
             })
             .collect();
         let mut graph = DiGraph::<(), ()>::new();
@@ -293,15 +293,15 @@ mod tests {
         // A value that is known at the end of a block, or at a position in it.
         let value = |draw: &mut Draw<'_>, block: u32, before: u32| {
             let above = above(block);
-            match draw.of(8) {
+            match draw.below(8) {
                 bit @ 0..2 => Operand::Integer(bit as i64),
                 _ if above.is_empty() => Operand::Integer(0),
                 _ => {
-                    let definition = above[draw.of(above.len())];
+                    let definition = above[draw.below(above.len())];
                     let most = if definition == block { before } else { VALUES };
                     match most {
                         0 => Operand::Integer(1),
-                        _ => Operand::Instruction(at(definition, draw.of(most as usize) as u32)),
+                        _ => Operand::Instruction(at(definition, draw.below(most as usize) as u32)),
                     }
                 }
             }
@@ -310,15 +310,15 @@ mod tests {
         for block in 0..count {
             let before: Vec<u32> = (0..count).filter(|&from| ends[from as usize].contains(&block)).collect();
             for position in 0..VALUES {
-                let kind = draw.of(if position == 0 { 2 } else { 8 });
+                let kind = draw.below(if position == 0 { 2 } else { 8 });
                 let ty = Type::Integer(1);
                 let operand = |draw: &mut Draw<'_>| value(draw, block, position);
                 instructions.push(match kind {
                     _ if position < 2 && !before.is_empty() => {
                         let pairs = before.iter().flat_map(|&from| {
-                            let constant = draw.of(2) == 0;
+                            let constant = draw.below(2) == 0;
                             let given = match constant {
-                                true => Operand::Integer(draw.of(2) as i64),
+                                true => Operand::Integer(draw.below(2) as i64),
                                 false => value(draw, from, VALUES),
                             };
                             [given, Operand::Block(BlockId(from))]
@@ -329,7 +329,7 @@ mod tests {
                     3 => compute(Operation::Binary(BinaryOperator::Or), ty, vec![operand(draw), operand(draw)]),
                     4 => compute(Operation::Select, ty, vec![operand(draw), operand(draw), operand(draw)]),
                     5 => compute(
-                        Operation::Compare(if draw.of(2) == 0 { Predicate::Equal } else { Predicate::NotEqual }),
+                        Operation::Compare(if draw.below(2) == 0 { Predicate::Equal } else { Predicate::NotEqual }),
                         ty,
                         vec![operand(draw), Operand::Integer(0)],
                     ),
@@ -343,7 +343,7 @@ mod tests {
                 0 => compute(Operation::Return, Type::Void, Vec::new()),
                 1 => compute(Operation::Jump, Type::Void, targets.collect()),
                 _ => {
-                    let condition = Operand::Instruction(at(block, draw.of(VALUES as usize) as u32));
+                    let condition = Operand::Instruction(at(block, draw.below(VALUES as usize) as u32));
                     compute(Operation::Branch, Type::Void, [condition].into_iter().chain(targets).collect())
                 }
             });
@@ -388,7 +388,7 @@ mod tests {
                     Operation::Compare(Predicate::Equal) => i64::from(operand(0) == operand(1)),
                     Operation::Compare(_) => i64::from(operand(0) != operand(1)),
                     Operation::Cast(_) => operand(0),
-                    _ => draw.of(2) as i64,
+                    _ => draw.below(2) as i64,
                 };
                 values[position as usize] = Some(value);
             }
