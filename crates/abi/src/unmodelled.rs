@@ -38,8 +38,11 @@ pub const UNMODELLED_HALF: u64 = 34;
 /// Index in [`UNMODELLED`] of release sequences of several threads that one of them continues by a plain store.
 pub const UNMODELLED_SEQUENCE: u64 = 35;
 
+/// Index in [`UNMODELLED`] of functions of the C++ library that access too many nodes, or nodes that are missing.
+pub const UNMODELLED_NODES: u64 = 36;
+
 /// C library functions without a model.
-pub const UNMODELLED: [&str; 36] = [
+pub const UNMODELLED: [&str; 37] = [
     "aio_read",
     "aio_write",
     "lio_listio",
@@ -76,4 +79,5 @@ pub const UNMODELLED: [&str; 36] = [
     "a lock overwritten while it was held",
     "a call that failed and may have written a part of its result",
     "a relaxed store in a release sequence of several threads",
+    "a C++ container that is changed in too many places by one call",
 ];

@@ -19,6 +19,7 @@ pub mod format;
 mod held;
 mod id;
 pub mod memory;
+pub mod nodes;
 pub mod plan;
 pub mod ready;
 pub mod scope;

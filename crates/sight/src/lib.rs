@@ -350,10 +350,10 @@ mod tests {
         ] {
             assert_eq!(of(name).effect, Effect::Unknown, "{name}");
         }
-        // Nodes of lists and trees are changed inside the shared library.
+        // Nodes of lists and trees are changed inside the shared library: nothing is hidden only where the calls are announced.
         for name in ["_ZNSt8__detail15_List_node_base7_M_hookEPS0_", "_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base"]
         {
-            assert_eq!(of(name).effect, Effect::Unknown, "{name}");
+            assert!(is_modelled(name) && of(name).touches.contains(0), "{name}");
         }
     }
 

@@ -7,6 +7,7 @@
 
 mod formats;
 mod hidden;
+mod nodes;
 mod routines;
 
 use crate::atomics::atomic_update;

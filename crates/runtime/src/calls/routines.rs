@@ -19,16 +19,16 @@ impl Call {
         size > 1 && (self.result as usize) < count
     }
 
-    /// Notes a failed call that may have written an unknown amount.
-    unsafe fn note_half(&self) {
+    /// Notes a call whose effect is not known, by its index in [`racehunter_abi::UNMODELLED`].
+    pub(super) unsafe fn note(&self, what: u64) {
         if LIVE.get() > 1 {
-            log::escape(Escape::Unmodelled, self.code, (UNMODELLED_FUNCTION + UNMODELLED_HALF) as usize, 0);
+            log::escape(Escape::Unmodelled, self.code, (UNMODELLED_FUNCTION + what) as usize, 0);
         }
     }
 
     /// Handles a routine of a model, by its name. The meaning of `number` depends on the routine.
     pub(super) unsafe fn routine(&self, name: &str, number: u8) {
-        if self.formats(name, number) {
+        if self.formats(name, number) || self.containers(name, number) {
             return;
         }
         let limit = if number == 2 { self.argument(2) } else { usize::MAX };
@@ -46,8 +46,12 @@ impl Call {
             ("sort", _) => self.sort(),
             ("environment", false) => self.environment(number != 0),
             ("address", _) => self.internet_address(number),
-            ("halts", true) if number == 0 && self.result < 0 || number == 1 && self.result == 0 => self.note_half(),
-            ("short", true) if self.ends_within_item(number) => self.note_half(),
+            ("halts", true) if number == 0 && self.result < 0 || number == 1 && self.result == 0 => {
+                self.note(UNMODELLED_HALF);
+            }
+            ("short", true) if self.ends_within_item(number) => {
+                self.note(UNMODELLED_HALF);
+            }
             (_, true) => {}
             _ if pair[0] == 0 && name != "token" => {}
             ("int", _) => self.reads(pair[0], integer_len(pair[0], if number == 2 { self.argument(2) } else { 10 })),

@@ -589,4 +589,17 @@ pub const ALL: &[(&str, &str)] = &[
     ("__syslog_chk", "#printf2 &"),
     ("mcheck mcheck_pedantic mprobe mtrace acct", "&"),
     ("inotify_init inotify_init1 fanotify_init", "&"),
+    // The C++ library: nodes of lists and trees, growth of hash tables, hashes.
+    ("_ZNSt8__detail15_List_node_base7_M_hookEPS0_", "#hook"),
+    ("_ZNSt8__detail15_List_node_base9_M_unhookEv", "#unhook"),
+    ("_ZNSt8__detail15_List_node_base11_M_transferEPS0_S1_", "#transfer"),
+    ("_ZNSt8__detail15_List_node_base10_M_reverseEv", "#reverse"),
+    ("_ZNSt8__detail15_List_node_base4swapERS0_S1_", "#swap"),
+    ("_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base _ZSt18_Rb_tree_incrementPKSt18_Rb_tree_node_base", "#next"),
+    ("_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base _ZSt18_Rb_tree_decrementPKSt18_Rb_tree_node_base", "#previous"),
+    ("_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_", "#insert"),
+    ("_ZSt28_Rb_tree_rebalance_for_erasePSt18_Rb_tree_node_baseRS_", "#erase"),
+    ("_ZNKSt8__detail20_Prime_rehash_policy11_M_next_bktEm", "#primes0"),
+    ("_ZNKSt8__detail20_Prime_rehash_policy14_M_need_rehashEmmm", "#primes1"),
+    ("_ZSt11_Hash_bytesPKvmm _ZSt15_Fnv_hash_bytesPKvmm", "r0n1"),
 ];
