@@ -151,7 +151,7 @@ byte_enum! {
         Free = 9,
         /// `thread` created thread number `object`; `detail` 1: the thread of a timer, which belongs to the runtime.
         Create = 16,
-        /// `thread` joined thread number `object`. `extra` 1: by a `try` or timed join; 2: it must not be joined, and was not.
+        /// `thread` joined thread number `object`. `extra` 1: by a `try` or timed join; 2: it was not joined.
         Join = 17,
         /// `thread` has ended, including its destructors. It performs nothing after this.
         Exit = 18,
@@ -227,6 +227,8 @@ byte_enum! {
         /// State outside the program's memory is read or changed: a file, a name in a directory, the working directory. `extra`
         /// is a [`crate::Touched`], `object` its first part, `detail` 1 if something is changed.
         State = 50,
+        /// An operation at `code` that no other record describes.
+        Other = 51,
 
         /// `thread` cannot perform its next operation: it waits for `object` (`detail` is the [`Wait`]). `extra` is the owner's
         /// thread number + 1, if there is one.

@@ -212,6 +212,7 @@ fn describe(places: &Places<'_>, entry: Entry<'_>, event: &Event) -> Option<Stri
             SignalWaitPhase::Taken => format!("take {}", signal_name(signal)),
             SignalWaitPhase::Ended => "stop waiting for a signal".to_owned(),
         },
+        Event::Other => return None,
         Event::SignalSetup { signal: 0 } => "set the signal mask".to_owned(),
         Event::SignalSetup { signal } => format!("set what {} does", signal_name(signal)),
         Event::Cancel { is_test: true, .. } => "look whether it is cancelled".to_owned(),

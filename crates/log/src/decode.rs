@@ -172,6 +172,7 @@ impl Entry<'_> {
             Kind::Timer => {
                 Event::Timer { timer: thread, nanoseconds: record.extra, is_expired: record.detail == TIMER_EXPIRED }
             }
+            Kind::Other => Event::Other,
             Kind::SignalSetup => Event::SignalSetup { signal: record.object },
             Kind::End => Event::End { is_final: record.detail != 0 },
             Kind::State => Event::State {

@@ -178,6 +178,7 @@ impl Fields {
             Event::Timer { timer, nanoseconds, is_expired } => {
                 Self { extra: nanoseconds, ..Self::about(Kind::Timer, timer.0.into()) }.detail(is_expired)
             }
+            Event::Other => Self::about(Kind::Other, 0),
             Event::SignalSetup { signal } => Self::about(Kind::SignalSetup, signal),
             Event::End { is_final } => Self::of(Kind::End).detail(is_final),
             Event::State { touched, cell, is_change } => {

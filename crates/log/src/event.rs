@@ -200,6 +200,8 @@ pub enum Event {
         is_change: bool,
     },
 
+    /// An operation of which only its place is known.
+    Other,
     /// The thread cannot perform its next operation.
     Blocked {
         /// What it waits for.

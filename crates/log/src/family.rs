@@ -3,6 +3,7 @@
 use crate::clock::VectorClock;
 use crate::entry::Entry;
 use crate::event::Event;
+use crate::operands::JoinOutcome;
 use racehunter_abi::{ThreadId, ThreadPath, path_of};
 
 /// Maximum number of threads considered: a program that overwrites its log can invent any number.
@@ -100,7 +101,7 @@ impl ForkJoin {
                 self.running.push(child);
                 self.clock(thread).increment(thread);
             }
-            Event::Join { target, .. } => {
+            Event::Join { target, outcome } if outcome != JoinOutcome::Refused => {
                 self.running.retain(|&running| running != target);
                 let known = self.clock(target).clone();
                 self.clock(thread).join(&known);

@@ -9,7 +9,7 @@ pub enum JoinOutcome {
     Joined,
     /// A `try` or timed join succeeded.
     Tried,
-    /// The thread must not be joined, and was not.
+    /// The thread must not be joined, or had not ended in time, and was not joined.
     Refused,
 }
 

@@ -45,6 +45,13 @@ impl Snapshot {
         Self { words: words.len(), first, rest: words[compared..].iter().fold(0, mix) }
     }
 
+    /// Adds state that is in special registers: how numbers are rounded, say.
+    #[must_use]
+    pub const fn with(mut self, modes: u64) -> Self {
+        self.rest ^= modes.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self
+    }
+
     /// Returns true if a thread in both states continues in the same way.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {

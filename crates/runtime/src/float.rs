@@ -45,3 +45,21 @@ pub(crate) unsafe fn save_modes(to: *mut [u32; 2]) {
     // the thread otherwise does.
     asm!("stmxcsr [{0}]", "fnstcw [{0} + 4]", in(reg) to, options(nostack, preserves_flags));
 }
+
+/// Returns MXCSR, and the x87 status and control words: modes, and the exceptions raised so far.
+pub(crate) fn modes() -> u64 {
+    let (mut vector, mut status, mut control) = (0_u32, 0_u16, 0_u16);
+    // SAFETY: the instructions store four bytes, and two each.
+    unsafe {
+        asm!(
+            "stmxcsr [{0}]",
+            "fnstsw [{1}]",
+            "fnstcw [{2}]",
+            in(reg) &raw mut vector,
+            in(reg) &raw mut status,
+            in(reg) &raw mut control,
+            options(nostack, preserves_flags)
+        );
+    }
+    u64::from(vector) | u64::from(status) << 32 | u64::from(control) << 48
+}

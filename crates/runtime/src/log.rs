@@ -8,7 +8,7 @@ use crate::{Global, schedule, server, sys, track, values};
 use racehunter_abi::control::{
     Checksum, FLAG_SELECTIVE, FLAG_STACKS, LOG_RECORDS, NOTE_LOG_FULL, NOTE_UNCONTROLLED, RING_PIECE, STACK_WORDS,
 };
-use racehunter_abi::{CodeAddress, Escape, EventNumber, Kind, Record};
+use racehunter_abi::{CodeAddress, Escape, EventNumber, Kind, Record, ThreadId};
 use racehunter_machine::MAX_HELD;
 
 /// Maximum number of frames of one call stack.
@@ -47,6 +47,7 @@ pub(crate) unsafe fn begin() {
     FROM.set(if streams { 0 } else { (*header).log_used.min(LOG_RECORDS as u64) });
     CHECKSUM.set(Checksum::default());
     NOTES.set(0);
+    EXPECTED.set(NOTHING);
     (*slot).log = FROM.get();
     (*slot).log_count = 0;
     brief::begin();
@@ -148,12 +149,42 @@ pub(crate) fn next() -> *mut Record {
     NEXT.get()
 }
 
+/// No operation has this number.
+const NOTHING: (EventNumber, ThreadId, usize) = (EventNumber::START, ThreadId::MAIN, 0);
+/// An operation whose record is still to come: its number, its thread and its place.
+#[unsafe(link_section = ".data.racehunter")]
+static EXPECTED: Global<(EventNumber, ThreadId, usize)> = Global::new(NOTHING);
+
+/// Notes that the running thread performs operation `n`. If no record describes it before the next one, a plain record is logged:
+/// the controller knows a decision only by a record. Returns the number.
+#[inline]
+pub(crate) unsafe fn expect(n: EventNumber) -> EventNumber {
+    EXPECTED.set((n, CURRENT.get(), (*thread(CURRENT.get())).code));
+    n
+}
+
+/// Called before a record is appended.
+#[inline]
+unsafe fn meets(record: &Record) {
+    let (n, thread, code) = EXPECTED.get();
+    if n == EventNumber::START || !record.kind.is_in_order() || record.index < n {
+        return;
+    }
+    if record.index > n {
+        EXPECTED.set(NOTHING);
+        put(Record { index: n, code: relative(code), thread, kind: Kind::Other, ..Record::default() });
+    } else if record.kind.is_event() {
+        EXPECTED.set(NOTHING);
+    }
+}
+
 /// Appends a record unchanged.
 pub(crate) unsafe fn put(record: Record) {
     values::settle_before(record.index);
     if NEXT.get().is_null() || !schedule::running() {
         return;
     }
+    meets(&record);
     if let Some(passed) = brief::before(&record) {
         append(passed);
     }
@@ -169,6 +200,7 @@ pub(crate) unsafe fn put(record: Record) {
 #[inline(always)]
 pub(crate) unsafe fn put_in_recording(record: Record) {
     if !NEXT.get().is_null() && schedule::running() {
+        meets(&record);
         append(record);
     }
 }
@@ -223,6 +255,7 @@ unsafe fn make_room() -> bool {
 /// Logs event `index` of the running thread.
 pub(crate) unsafe fn event(kind: Kind, index: EventNumber, object: usize, extra: u64, detail: u8) {
     if leaves_out(kind, object) {
+        EXPECTED.set(NOTHING);
         return;
     }
     let number = CURRENT.get();

@@ -75,7 +75,7 @@ pub const MATHEMATICS: &str = "
 
 /// Threads and synchronisation. The objects themselves have models; attributes, times and results are memory.
 const THREADS: &str = "
-    pthread_create:1 pthread_join pthread_timedjoin_np:2 pthread_clockjoin_np:3 pthread_detach
+    pthread_create:1 pthread_join pthread_tryjoin_np pthread_timedjoin_np:2 pthread_clockjoin_np:3 pthread_detach
     pthread_exit pthread_yield sched_yield pthread_self pthread_equal
     pthread_mutex_init:1 pthread_mutex_destroy pthread_mutex_lock pthread_mutex_trylock pthread_mutex_timedlock:1
     pthread_mutex_clocklock:2 pthread_mutex_unlock pthread_mutex_consistent pthread_mutex_consistent_np
@@ -259,7 +259,7 @@ const HIDDEN: &str = "
 
 /// State of the kernel, other than files.
 const KERNEL: &str = "
-    getitimer:1 timer_gettime:1 timer_getoverrun timerfd_gettime:1 dlopen dlclose pthread_tryjoin_np pthread_key_delete tss_delete setrlimit:1 prlimit:23
+    getitimer:1 timer_gettime:1 timer_getoverrun timerfd_gettime:1 dlopen dlclose pthread_key_delete tss_delete setrlimit:1 prlimit:23
     chroot prctl setuid setgid seteuid setegid
     ioctl sethostname setsid setpgid tcgetattr tcsetattr shmget shmctl shmdt semget semctl
     msgget msgctl mq_open mq_close mq_unlink sysinfo klogctl personality ptrace quotactl mount umount

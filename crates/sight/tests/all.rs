@@ -106,6 +106,10 @@ fn routine(name: &str) -> &'static str {
         "address" => "reads or writes the address, by its family",
         "halts" => "if it fails, how much was written is noted as not seen",
         "short" => "if it ends within an item, what was written of that is noted as not seen",
+        "hook" | "unhook" | "transfer" | "reverse" | "swap" => "reads and writes the links of the nodes of a list",
+        "next" | "previous" => "reads the links of the nodes of a tree up to the one that is returned",
+        "insert" | "erase" => "reads and writes the links and colours of the nodes of a tree",
+        "primes" => "reads and writes when a hash table grows",
         "locale" => "changes state `locale`, or reads it if no new one is given",
         _ => panic!("{name} has no words"),
     }

@@ -130,6 +130,7 @@ fn operation() -> impl Strategy<Value = Event> {
             is_expired
         }),
         any::<u64>().prop_map(|signal| Event::SignalSetup { signal }),
+        Just(Event::Other),
         any::<bool>().prop_map(|is_final| Event::End { is_final }),
         (any::<u64>(), any::<u16>(), any::<bool>()).prop_map(|(touched, cell, is_change)| Event::State {
             touched: Touched::unpack(touched),

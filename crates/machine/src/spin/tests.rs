@@ -51,6 +51,8 @@ fn no_state_is_the_same_as_no_state() {
 #[test]
 fn equal_words_are_the_same_state() {
     assert!(Snapshot::of(&[1, 2, 3]).is_same(&Snapshot::of(&[1, 2, 3])));
+    assert!(Snapshot::of(&[1, 2, 3]).with(7).is_same(&Snapshot::of(&[1, 2, 3]).with(7)));
+    assert!(!Snapshot::of(&[1, 2, 3]).with(7).is_same(&Snapshot::of(&[1, 2, 3]).with(6)));
 }
 
 #[test]

@@ -2,21 +2,21 @@
 
 use super::{PLAN, RH_BUDGET, RH_STAYS, arm, count, decide_before, is_chosen_again, is_decided, now, settle, spin};
 use crate::thread::current;
-use crate::{debug, hold, modules, signals};
+use crate::{debug, hold, log, modules, signals};
 use racehunter_abi::control::FLAG_SELECTIVE;
 use racehunter_abi::{EventNumber, Kind};
 
 /// Announces an event that any thread can perform at any time. Returns its number.
 pub(crate) unsafe fn point(code: usize) -> EventNumber {
     spin::moves_on();
-    point_at(code, 0, false)
+    log::expect(point_at(code, 0, false))
 }
 
 /// As [`point`], for an event that changes nothing for other threads. A thread that does nothing else may be waiting
 /// for something.
 pub(crate) unsafe fn idle_point(code: usize) -> EventNumber {
     spin::passes();
-    point_at(code, 0, false)
+    log::expect(point_at(code, 0, false))
 }
 
 /// As [`point`], for an access to memory.

@@ -11,7 +11,7 @@ use super::{PLAN, arm, decide_and_switch, log_state, now, running};
 use crate::thread::{
     COUNT, SUSPENDED, State, Thread, current, make_ready, make_unready, me, ready_count, thread, threads,
 };
-use crate::{Global, hold};
+use crate::{Global, float, hold};
 use core::arch::global_asm;
 use racehunter_abi::{Cause, EventNumber, Kind, Wait};
 use racehunter_machine::ready::cyclic_after;
@@ -70,7 +70,7 @@ unsafe fn snapshot(t: *const Thread, code: usize, saved: usize) -> Snapshot {
     if end < begin + saved || end - begin > DEEPEST || *((begin + saved) as *const usize) != code {
         return Snapshot::NONE;
     }
-    Snapshot::of(core::slice::from_raw_parts(begin as *const usize, (end - begin) / 8))
+    Snapshot::of(core::slice::from_raw_parts(begin as *const usize, (end - begin) / 8)).with(float::modes())
 }
 
 global_asm!(

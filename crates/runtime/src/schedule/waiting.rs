@@ -36,9 +36,11 @@ pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (EventNumber, End
     (*t).code = code;
     (*t).next_object = waiting.object;
     (*t).next_changes = true;
-    // A deadline that has passed leaves no choice: the operation is possible at once, or not at all.
+    // With a deadline that has passed the thread can always go on. Whether the operation is possible counts only then: other
+    // threads may have run since it was announced.
     let at_once = waiting.deadline.is_some_and(time::has_passed);
     begin_wait(t, waiting);
+    (*t).timed_out = at_once;
     let n = loop {
         // Handlers that run meanwhile can make the operation impossible again, so nothing is counted before it is
         // certain.
@@ -53,8 +55,6 @@ pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (EventNumber, End
             let Some(cause) = due(n, true) else { break n };
             uncount();
             decide_and_switch(n, true, cause);
-        } else if at_once {
-            (*t).timed_out = true;
         } else {
             let n = now().next();
             suspend(t, n);
@@ -63,6 +63,11 @@ pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (EventNumber, End
     };
     passed_point(n);
     debug::reached(n);
+    log::expect(n);
+    if at_once {
+        (*t).timed_out = false;
+        (*t).timed_out = !goes_on(t);
+    }
     // A request that was already pending comes before the effects of the operation.
     if signals::cancel::ends_wait(t) {
         end_wait(t);

@@ -223,7 +223,6 @@ unsafe fn not_joinable(handle: usize, kind: Kind, code: usize) -> i32 {
 enum Patience {
     ForEver,
     Until(Deadline),
-    /// It has already ended.
     None,
 }
 
@@ -241,7 +240,7 @@ unsafe fn join_with(handle: usize, result: *mut usize, patience: Patience, code:
     let (deadline, how, ends_by) = match patience {
         Patience::ForEver => (None, 0, EndsBy::CANCEL),
         Patience::Until(deadline) => (Some(deadline), detail::JOIN_TRIED, EndsBy::CANCEL),
-        Patience::None => (None, detail::JOIN_TRIED, EndsBy::NOTHING),
+        Patience::None => (Some(Deadline::at(0)), detail::JOIN_TRIED, EndsBy::NOTHING),
     };
     let (n, end) = acquire(code, Waiting { wait: Wait::Join, object: number, deadline, ends_by });
     match end {
@@ -250,7 +249,10 @@ unsafe fn join_with(handle: usize, result: *mut usize, patience: Patience, code:
             cancel::act();
             return 0;
         }
-        End::TimedOut | End::Interrupted => return ETIMEDOUT,
+        End::TimedOut | End::Interrupted => {
+            log::event(Kind::Join, n, number, detail::JOIN_REFUSED, 0);
+            return if matches!(patience, Patience::None) { EBUSY } else { ETIMEDOUT };
+        }
     }
     if (*t).joined {
         log::event(Kind::Join, n, number, detail::JOIN_REFUSED, 0);
@@ -293,10 +295,6 @@ unsafe extern "C" fn clock_join(
 }
 
 unsafe extern "C" fn try_join(handle: usize, result: *mut usize, code: usize) -> i32 {
-    if by_handle(handle).is_some_and(|t| !(*t).detached && (*t).state != State::Done) {
-        point(code);
-        return EBUSY;
-    }
     join_with(handle, result, Patience::None, code)
 }
 

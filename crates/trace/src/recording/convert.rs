@@ -305,11 +305,12 @@ impl<'n, S: Sink> Converter<'n, S> {
             Logged::Io { channel, .. } => self.about(entry, Op::Order, channel),
             // All state other than memory is one object: an event can concern several parts of it.
             Logged::State { .. } => self.about(entry, Op::Order, Address(u64::MAX)),
-            // Signals, timers and cancellation are one object.
+            // Signals, timers, cancellation, and what is not known are one object.
             Logged::Kill { .. }
             | Logged::Cancel { .. }
             | Logged::SignalWait { .. }
             | Logged::SignalSetup { .. }
+            | Logged::Other
             | Logged::Timer { .. } => self.about(entry, Op::Order, Address(0)),
             // A happens-before annotation.
             Logged::Fence { annotation } if annotation.0 != 0 => self.about(entry, Op::Order, annotation),
