@@ -162,6 +162,10 @@ impl Explainer<'_> {
         if tried < REPLAYS {
             finding.notes.push(messages::not_replayed());
         }
+        if finding.confirmed && preemptions == 0 && fails_only_when_repeated(executor, bug)? {
+            finding.confirmed = false;
+            finding.notes.push(messages::left_by_iterations());
+        }
         if !finding.confirmed {
             finding.forget_cause();
         }
@@ -411,6 +415,10 @@ impl Executor for Metered<'_> {
         self.executor.add_points(sites)
     }
 
+    fn repeats_test(&self) -> bool {
+        self.executor.repeats_test()
+    }
+
     fn libraries(&self) -> Vec<(u64, std::path::PathBuf)> {
         self.executor.libraries()
     }
@@ -497,6 +505,23 @@ fn describe_crash(places: &Places<'_>, signal: u32, code: CodeAddress, finding: 
 /// Returns the execution without preemptions.
 fn reference(executor: &mut dyn Executor, plan: &Plan) -> Result<Execution, ExecutorError> {
     run_one(executor, &Plan { spurious: plan.spurious, ..Plan::default() })
+}
+
+/// Returns whether a failure depends on what iterations of an in-process loop leave behind: it shows without preemptions, but the
+/// iterations that ran like this before have passed.
+fn fails_only_when_repeated(executor: &mut dyn Executor, bug: &Bug) -> Result<bool, ExecutorError> {
+    // What the detector reports is not a failure, and nothing looked for it before.
+    let ends_the_test = match bug {
+        Bug::Assertion(..) | Bug::Crash(..) | Bug::Panic(..) | Bug::ExitStatus(_) | Bug::Deadlock(_) => true,
+        Bug::Race(..) | Bug::DoubleFree(..) | Bug::Misuse(..) | Bug::Output(_) => false,
+    };
+    if !ends_the_test || !executor.repeats_test() {
+        return Ok(false);
+    }
+    let execution = run_one(executor, &Plan::default())?;
+    // If the test returned, the failure is that of the process, after its last iteration.
+    let returned = execution.escapes().iter().any(|&(what, ..)| what == Escape::Iteration);
+    Ok(!returned && (execution.was_stopped() || execution.shows(bug)))
 }
 
 /// Returns memory about which nothing is known.

@@ -182,6 +182,12 @@ impl Hunter {
         Arc::clone(&self.interrupted)
     }
 
+    /// Returns the number of iterations of an in-process loop before the one that follows a schedule.
+    #[must_use]
+    pub fn preparatory(&self) -> u32 {
+        self.processes.preparatory()
+    }
+
     /// Returns true if the program's output is compared.
     pub(crate) fn checks_output(&self) -> bool {
         self.checks_output

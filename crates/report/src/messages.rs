@@ -167,6 +167,14 @@ pub fn left_files() -> String {
         .to_owned()
 }
 
+/// The same for variables that earlier iterations of an in-process loop have left.
+#[must_use]
+pub fn left_by_iterations() -> String {
+    "the test ran before in this process, without preemptions like here, and did not fail: something that it changes is not reset, \
+     such as a variable, or a thread-local variable of the thread that runs the loop; that alone may make it fail"
+        .to_owned()
+}
+
 /// The same for ports.
 #[must_use]
 pub fn left_ports() -> String {
