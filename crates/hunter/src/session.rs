@@ -168,7 +168,8 @@ impl Hunter {
     pub(crate) fn explainer(&mut self) -> (Explainer<'_>, &mut Processes) {
         add_libraries(&mut self.symbols, &self.processes);
         let load_address = self.processes.load_address();
-        let explainer = Explainer { symbols: &self.symbols, load_address, patience: PATIENCE, infers: true };
+        let explainer =
+            Explainer { symbols: &self.symbols, load_address, patience: PATIENCE, until: None, infers: true };
         (explainer, &mut self.processes)
     }
 

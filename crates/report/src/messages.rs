@@ -138,6 +138,12 @@ pub fn not_replayed() -> String {
     "seen once; there was no time to replay it".to_owned()
 }
 
+/// A finding in a long execution, late in the time of a hunt.
+#[must_use]
+pub fn only_the_end() -> String {
+    "there was no time to tell all steps of this long execution: these are the last ones".to_owned()
+}
+
 /// A race that was shown rather than inferred, because the program has synchronisation that is not seen.
 #[must_use]
 pub fn both_stood() -> String {
