@@ -427,7 +427,7 @@ impl Watcher for Busy {
     }
 }
 
-/// An execution that there is no time to learn from is not counted, and its target waits. If it failed, that is told.
+/// An execution that there is no time to learn from is not counted, and its target waits. If it failed, that is reported.
 #[test]
 fn failures_that_there_was_no_time_for_are_told() {
     let until_stopped = |program: Program, executions: usize| {
