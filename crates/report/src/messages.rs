@@ -138,6 +138,12 @@ pub fn not_replayed() -> String {
     "seen once; there was no time to replay it".to_owned()
 }
 
+/// A test that ended without the panic that it expects.
+#[must_use]
+pub fn missing_panic() -> String {
+    "the test did not panic, as it should".to_owned()
+}
+
 /// A finding in a long execution, late in the time of a hunt.
 #[must_use]
 pub fn only_the_end() -> String {
