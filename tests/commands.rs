@@ -21,6 +21,7 @@ mod files;
 mod fleet;
 mod free_running;
 mod limits;
+mod loops;
 mod meeting;
 mod messages;
 mod options;

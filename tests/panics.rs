@@ -38,6 +38,9 @@ fn the_first_of_several_panics_is_reported() {
     let (finding, _, message) = found(&tested, others[0]);
     assert!(message.contains("its own"), "{message}");
     assert!(!notes(finding).contains("panicked"), "{}", notes(finding));
+    let (finding, kind, message) = found(&tested, "lacks_its_panic");
+    assert_eq!((kind, message), ("exit-status", "the test did not panic, as it should"));
+    assert_eq!(finding["sites"][0]["file"], "src/lib.rs");
     assert!(["clean", "proved"].contains(&tested.verdict(others[1])), "{}", tested.verdict(others[1]));
 }
 

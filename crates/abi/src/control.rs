@@ -146,6 +146,8 @@ pub struct Header {
     pub produced: u64,
     /// Number of records that the controller has taken from the ring.
     pub consumed: u64,
+    /// Number + 1 of the preparatory iteration in which the last process is or has ended, 0 for none; set by the runtime.
+    pub preparing: u32,
 }
 
 /// An instrumented library that an execution loaded after the server was started.

@@ -51,7 +51,7 @@ pub use unmodelled::{
 };
 
 /// Version of everything in this crate. The controller refuses a target that was built with another one.
-pub const FORMAT_VERSION: u32 = 15;
+pub const FORMAT_VERSION: u32 = 16;
 
 /// Returns the identity of a thread, which does not depend on the schedule: a hash of its parent's identity and its
 /// number among its siblings, from 1. `main` has 1.

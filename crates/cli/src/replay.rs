@@ -56,12 +56,13 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     let mut watch = Watch::new(arguments.voice);
     if arguments.gdb {
         let finding = hunter.replay_for_debugger(&stored, &mut watch)?;
+        let preparatory = hunter.preparatory();
         drop(hunter);
         let how = Debugging {
             out: &arguments.out,
             backend,
             shared: arguments.world.into(),
-            preparatory: arguments.preparatory,
+            preparatory,
             arguments: &arguments.debugger,
         };
         return Ok(Exit::of(debug_replay(&stored, &finding, &how)?));

@@ -25,12 +25,16 @@ pub(crate) fn describe(places: &Places<'_>, kind: Kind, finding: &mut Finding) -
         (Kind::ExitStatus, Outcome::Exited(status)) if client_failed(places.execution) => {
             messages::client_failed(*status)
         }
+        (Kind::ExitStatus, Outcome::Exited(_)) if places.execution.missing_panic().is_some() => {
+            messages::missing_panic()
+        }
         (Kind::ExitStatus, Outcome::Exited(status)) => messages::exit_status(*status, false),
         _ => messages::output(),
     };
     if kind == Kind::ExitStatus
         && !client_failed(places.execution)
-        && let Some((file, line)) = failing_place(&String::from_utf8_lossy(&places.execution.output))
+        && let Some((file, line)) = (places.execution.missing_panic())
+            .or_else(|| failing_place(&String::from_utf8_lossy(&places.execution.output)))
     {
         finding.sites.push(site_at(places, &file, line));
         return None;

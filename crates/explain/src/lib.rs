@@ -57,6 +57,8 @@ pub struct Explainer<'a> {
     pub load_address: u64,
     /// Time limit of minimisation.
     pub patience: Duration,
+    /// When everything ends.
+    pub until: Option<Instant>,
     /// True if a race can be inferred from the order of synchronisation. If not, it is confirmed only when both threads
     /// stand before their accesses at the same time.
     pub infers: bool,
@@ -105,7 +107,7 @@ impl Explainer<'_> {
     ) -> Result<Option<Finding>, ExecutorError> {
         let began = Instant::now();
         let events = Cell::new(0);
-        let executor = &mut Metered { executor, events: &events, stopped: false, infers: true };
+        let executor = &mut Metered { executor, events: &events, stopped: false, infers: true, until: self.until };
         let seen = run_one(executor, repeat)?;
         if seen.was_stopped() {
             return Ok(None);
@@ -135,7 +137,7 @@ impl Explainer<'_> {
             None if executor.stopped => return Ok(None),
             None => (repeat.clone(), 0, [0, REPLAYS]),
         };
-        let explained = self.replay(executor, &plan, bug)?;
+        let Replay { execution: explained, is_whole } = self.replay(executor, &plan, bug)?;
         if explained.was_stopped() {
             return Ok(None);
         }
@@ -159,8 +161,13 @@ impl Explainer<'_> {
                 _ => messages::left_files(),
             });
         }
+        finding.notes.extend((!is_whole).then(messages::only_the_end));
         if tried < REPLAYS {
             finding.notes.push(messages::not_replayed());
+        }
+        if finding.confirmed && preemptions == 0 && fails_only_when_repeated(executor, bug)? {
+            finding.confirmed = false;
+            finding.notes.push(messages::left_by_iterations());
         }
         if !finding.confirmed {
             finding.forget_cause();
@@ -181,7 +188,7 @@ impl Explainer<'_> {
         execution: u64,
     ) -> Result<Option<Finding>, ExecutorError> {
         let (plan, bug) = met.map_or((repeat, bug), |met| (&met.plan, &met.bug));
-        let explained = self.replay(executor, plan, bug)?;
+        let Replay { execution: explained, is_whole } = self.replay(executor, plan, bug)?;
         if explained.was_stopped() {
             return Ok(None);
         }
@@ -191,6 +198,7 @@ impl Explainer<'_> {
             (None, true) => messages::never_met(),
             (None, false) => messages::met_once(),
         });
+        finding.notes.extend((!is_whole).then(messages::only_the_end));
         finding.met = met.is_some();
         finding.replayed = [if met.is_some() { REPLAYS } else { 0 }, REPLAYS];
         finding.confirmed = met.is_some();
@@ -235,7 +243,7 @@ impl Explainer<'_> {
         bugs.extend(execution.panics().into_iter().map(|panic| Bug::Panic(panic.file, panic.line)));
         for bug in bugs {
             let explained = self.replay(executor, plan, &bug)?;
-            let mut finding = self.describe(&explained, &bug);
+            let mut finding = self.describe(&explained.execution, &bug);
             let is_same = || (!has_sources || is_gone(&finding)) && is_at_the_same_places(&finding, known);
             if finding.id == known.id || is_same() {
                 if finding.id != known.id {
@@ -261,7 +269,7 @@ impl Explainer<'_> {
     }
 
     /// Runs a schedule with everything that a report needs.
-    fn replay(&self, executor: &mut dyn Executor, held: &Plan, bug: &Bug) -> Result<Execution, ExecutorError> {
+    fn replay(&self, executor: &mut dyn Executor, held: &Plan, bug: &Bug) -> Result<Replay, ExecutorError> {
         let is_shown = |execution: &Execution| match bug {
             Bug::Race(first, second) => memory::find(execution, *first, *second).is_some(),
             _ => true,
@@ -282,7 +290,24 @@ impl Explainer<'_> {
             _ => None,
         };
         let allocations = before.events <= SHORT;
-        run_one(executor, &Plan { explain: Some(watch.unwrap_or_default()), allocations, ..plan.clone() })
+        let explained =
+            run_one(executor, &Plan { explain: Some(watch.unwrap_or_default()), allocations, ..plan.clone() })?;
+        let is_whole = self.has_time_to_describe(explained.records.len());
+        Ok(if is_whole {
+            Replay { execution: explained, is_whole }
+        } else {
+            Replay { execution: end_of(explained), is_whole }
+        })
+    }
+
+    /// Returns whether there is time to tell all steps of an execution with this many records.
+    fn has_time_to_describe(&self, records: usize) -> bool {
+        const PER_RECORD: Duration = Duration::from_micros(20);
+        /// In logs of this length, looking for what a step refers to takes as long as everything else.
+        const LONG: usize = 100_000;
+        let effort = records.saturating_add(records.saturating_mul(records) / LONG);
+        let takes = PER_RECORD.saturating_mul(u32::try_from(effort).unwrap_or(u32::MAX));
+        records <= LAST_RECORDS || self.until.is_none_or(|until| Instant::now() + takes <= until)
     }
 
     /// Returns the finding of an explained execution, without the fields that only the campaign knows.
@@ -389,16 +414,35 @@ struct Metered<'e> {
     stopped: bool,
     /// Races may be inferred from the order of synchronisation. Otherwise executions show only what they do.
     infers: bool,
+    /// When everything ends.
+    until: Option<Instant>,
+}
+
+impl Metered<'_> {
+    /// Returns whether there is time to look at a log with this many records.
+    fn has_time_for(&self, records: usize) -> bool {
+        /// Going through them once or twice. Logs for which this takes no time to speak of are never refused.
+        const PER_RECORD: Duration = Duration::from_nanos(200);
+        const FEW: usize = 200_000;
+        let takes = PER_RECORD.saturating_mul(u32::try_from(records).unwrap_or(u32::MAX));
+        records <= FEW || self.until.is_none_or(|until| Instant::now() + takes <= until)
+    }
 }
 
 impl Executor for Metered<'_> {
     fn run(&mut self, plans: &[Plan]) -> Result<Vec<Execution>, ExecutorError> {
         let observing = |plan: &Plan| Plan { infer_races: false, ..plan.clone() };
-        let executions = match self.infers {
+        let mut executions = match self.infers {
             true => self.executor.run(plans)?,
             false => self.executor.run(&plans.iter().map(observing).collect::<Vec<_>>())?,
         };
-        for execution in &executions {
+        for execution in &mut executions {
+            if !self.has_time_for(execution.records.len()) {
+                *execution = Execution {
+                    outcome: Outcome::Limit(Outcome::STOPPED.to_owned()),
+                    ..Execution::lost(String::new())
+                };
+            }
             self.stopped |= execution.was_stopped();
             let unfinished = matches!(execution.outcome, Outcome::Limit(_) | Outcome::Lost(_)) && execution.events == 0;
             let cost = if unfinished { UNFINISHED } else { execution.events };
@@ -409,6 +453,10 @@ impl Executor for Metered<'_> {
 
     fn add_points(&mut self, sites: &[u32]) -> usize {
         self.executor.add_points(sites)
+    }
+
+    fn repeats_test(&self) -> bool {
+        self.executor.repeats_test()
     }
 
     fn libraries(&self) -> Vec<(u64, std::path::PathBuf)> {
@@ -494,9 +542,47 @@ fn describe_crash(places: &Places<'_>, signal: u32, code: CodeAddress, finding: 
     Culprit::state(entry.number())
 }
 
+/// An execution with everything that a report needs.
+struct Replay {
+    execution: Execution,
+    /// There is time to tell all of it, and not only its end.
+    is_whole: bool,
+}
+
+/// Number of records whose steps there is always time to tell.
+const LAST_RECORDS: usize = 5_000;
+
+/// Returns an execution with what the runtime noticed and the last records of its log.
+fn end_of(mut execution: Execution) -> Execution {
+    let first = execution.records.len().saturating_sub(LAST_RECORDS);
+    let mut at = 0;
+    execution.records.retain(|record| {
+        at += 1;
+        at > first || Entry::of(record).is_report()
+    });
+    execution
+}
+
 /// Returns the execution without preemptions.
 fn reference(executor: &mut dyn Executor, plan: &Plan) -> Result<Execution, ExecutorError> {
     run_one(executor, &Plan { spurious: plan.spurious, ..Plan::default() })
+}
+
+/// Returns whether a failure depends on what iterations of an in-process loop leave behind: it shows without preemptions, but the
+/// iterations that ran like this before have passed.
+fn fails_only_when_repeated(executor: &mut dyn Executor, bug: &Bug) -> Result<bool, ExecutorError> {
+    // What the detector reports is not a failure, and nothing looked for it before.
+    let ends_the_test = match bug {
+        Bug::Assertion(..) | Bug::Crash(..) | Bug::Panic(..) | Bug::ExitStatus(_) | Bug::Deadlock(_) => true,
+        Bug::Race(..) | Bug::DoubleFree(..) | Bug::Misuse(..) | Bug::Output(_) => false,
+    };
+    if !ends_the_test || !executor.repeats_test() {
+        return Ok(false);
+    }
+    let execution = run_one(executor, &Plan::default())?;
+    // If the test returned, the failure is that of the process, after its last iteration.
+    let returned = execution.escapes().iter().any(|&(what, ..)| what == Escape::Iteration);
+    Ok(!returned && (execution.was_stopped() || execution.shows(bug)))
 }
 
 /// Returns memory about which nothing is known.

@@ -42,6 +42,8 @@ pub struct Campaign<'a> {
     /// Bugs seen when there was no time left to report them. They are reported when the campaign continues, since the schedules
     /// that show them may not come again.
     postponed: Vec<Found>,
+    /// Number of executions that failed, and that there was no time to learn from.
+    unexamined: u64,
     /// Whether the last execution was stopped from outside.
     stopped: bool,
     known: FxHashSet<Bug>,
@@ -102,6 +104,7 @@ impl<'a> Campaign<'a> {
             found: Vec::new(),
             reported: 0,
             postponed: Vec::new(),
+            unexamined: 0,
             stopped: false,
             known: FxHashSet::default(),
             seen_freely: FxHashSet::default(),
@@ -161,7 +164,7 @@ impl<'a> Campaign<'a> {
         places.sort_unstable();
         let (claims, found, endings) = (self.claims(), self.found.clone(), self.endings.clone());
         let fruitless = self.members.iter().any(|member| member.executions > 0 && member.completed == 0);
-        let (counts, unreported) = (self.counts, self.postponed.len() as u64);
+        let (counts, unreported) = (self.counts, self.postponed.len() as u64 + self.unexamined);
         Summary { stop, found, coverage, counts, endings, fruitless, unreported, escaped, claims, sites, places }
     }
 
@@ -262,6 +265,11 @@ impl<'a> Campaign<'a> {
                     self.stopped = true;
                     return Flow::Stop;
                 }
+                if !self.watcher.has_time_for(execution.records.len()) {
+                    self.stopped = true;
+                    self.give_up(execution);
+                    return Flow::Stop;
+                }
                 seen += 1;
                 match running.get(at).zip(plans.get(at)) {
                     Some((running, plan)) => self.take_in(running, plan, execution, sharing),
@@ -283,6 +291,10 @@ impl<'a> Campaign<'a> {
                     return Ok(Some(Stop::FirstBug));
                 }
                 let Some(execution) = rest.next() else { break };
+                if !self.watcher.has_time_for(execution.records.len()) {
+                    self.give_up(&execution);
+                    return Ok(Some(Stop::Asked));
+                }
                 if let Some((running, plan)) = running.get(seen).zip(plans.get(seen)) {
                     self.take_in(running, plan, &execution, sharing);
                 }

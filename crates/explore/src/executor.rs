@@ -35,6 +35,12 @@ pub trait Executor {
     /// points before.
     fn add_points(&mut self, sites: &[u32]) -> usize;
 
+    /// Returns whether the program runs its test without a plan first, and more than once in a process. An execution without
+    /// preemptions repeats what that did, unless something of it was left behind.
+    fn repeats_test(&self) -> bool {
+        false
+    }
+
     /// Returns the libraries that the program has loaded so far: load address and file. Later executions may contain their code
     /// addresses.
     fn libraries(&self) -> Vec<(u64, PathBuf)> {

@@ -59,7 +59,7 @@ impl Execution {
     pub fn panics(&self) -> Vec<Panic> {
         const ABORT: u32 = 6;
         match self.outcome {
-            Outcome::Exited(status) if status != 0 => {}
+            Outcome::Exited(status) if status != 0 && self.missing_panic().is_none() => {}
             // With `panic = "abort"`, or with a panic during another one.
             Outcome::Crashed { signal: ABORT, .. } => {}
             _ => return Vec::new(),
@@ -75,6 +75,18 @@ impl Execution {
         let Some((failing, before)) = own.split_last() else { return passed_on.into_iter().cloned().collect() };
         let counting = before.iter().filter(|panic| !was_expected(panic, &own, &traces));
         counting.chain([failing]).map(|&panic| panic.clone()).collect()
+    }
+
+    /// Returns the place of a test that passed, but should have panicked: its harness says so. Panics that it has caught are not to
+    /// blame.
+    #[must_use]
+    pub fn missing_panic(&self) -> Option<(String, u32)> {
+        const MARK: &str = "note: test did not panic as expected at ";
+        let output = String::from_utf8_lossy(&self.output);
+        let place = output.lines().find_map(|line| line.trim().strip_prefix(MARK))?;
+        let (rest, _) = place.rsplit_once(':')?;
+        let (file, line) = rest.rsplit_once(':')?;
+        Some((file.to_owned(), line.parse().ok()?))
     }
 
     /// Returns all panics whose messages the program has printed.
@@ -190,6 +202,18 @@ mod tests {
     fn panics_of_a_successful_program_do_not_count() {
         assert_eq!(execution(0, ASSERTION).panics(), []);
         assert_eq!(execution(1, "error: no such file\n").panics(), []);
+    }
+
+    #[test]
+    fn a_caught_panic_is_not_to_blame_for_one_that_is_missing() {
+        let caught = "thread '<unnamed>' (9) panicked at src/lib.rs:7:9:\ncaught\n";
+        assert_eq!(lines(&execution(101, caught)), [7]);
+        let output = format!(
+            "{caught}FAILED\n\nfailures:\n\n---- tests::lacks stdout ----\n\
+                              note: test did not panic as expected at src/lib.rs:20:8\n"
+        );
+        assert_eq!(lines(&execution(101, &output)), [] as [u32; 0]);
+        assert_eq!(execution(101, &output).missing_panic(), Some(("src/lib.rs".to_owned(), 20)));
     }
 
     #[test]

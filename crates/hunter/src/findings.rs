@@ -116,6 +116,7 @@ impl<'a> Findings<'a> {
     pub(crate) fn note(&mut self, progress: Progress) {
         match progress {
             Progress::Execution { number, waiting, remaining } => {
+                self.pace.learnt();
                 self.executions = number;
                 let findings = self.ids.len();
                 self.observer.notice(Event::Execution { number, waiting, remaining, findings });
@@ -141,6 +142,11 @@ impl<'a> Findings<'a> {
     /// Returns true if there is a finding that counts.
     pub(crate) fn has_first(&self) -> bool {
         self.counted > 0 && self.executions > 0
+    }
+
+    /// Returns true if there is time to learn from an execution with this many records.
+    pub(crate) fn has_time_for(&mut self, records: usize) -> bool {
+        self.pace.has_time_for(records)
     }
 
     /// Returns true if it is time to stop exploring.
@@ -186,8 +192,9 @@ impl<'a> Findings<'a> {
     ) -> Result<Option<Finding>, ExecutorError> {
         add_libraries(self.symbols, executor);
         let (symbols, load_address, infers) = (&*self.symbols, self.load_address, self.infers);
+        let until = self.pace.end();
         self.pace.explain(waiting, |patience| {
-            let explainer = Explainer { symbols, load_address, patience, infers };
+            let explainer = Explainer { symbols, load_address, patience, until, infers };
             let finding = explainer.look_into(executor, &found.bug, &found.repeat, found.execution)?;
             Ok(match (&finding, &found.unreplayable) {
                 (None | Some(Finding { confirmed: false, .. }), Some(unreplayable)) => {

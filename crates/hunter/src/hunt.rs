@@ -308,6 +308,10 @@ impl Watcher for Collector<'_, '_> {
     fn bug(&mut self, found: &Found, executor: &mut dyn Executor) {
         self.0.borrow_mut().take(found, executor);
     }
+
+    fn has_time_for(&mut self, records: usize) -> bool {
+        self.0.borrow_mut().has_time_for(records)
+    }
 }
 
 /// Decides from one execution whether there is nothing to explore. A failure is always reported by the hunt.

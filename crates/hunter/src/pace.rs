@@ -14,6 +14,11 @@ const SHORTEST: Duration = Duration::from_millis(50);
 /// A hunt may take this much longer than its limit.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// What learning from a record of a log is assumed to take, until it is known.
+const PER_RECORD: Duration = Duration::from_nanos(500);
+/// Learning that takes no longer than this is never refused.
+const BRIEFLY: Duration = Duration::from_millis(100);
+
 /// The time of one hunt.
 pub(crate) struct Pace {
     clock: Clock,
@@ -23,12 +28,25 @@ pub(crate) struct Pace {
     /// Time spent on explaining, and the number of bugs explained.
     spent: Duration,
     explained: u32,
+    /// What learning from a record takes.
+    per_record: Duration,
+    /// When learning from the last execution began, and its number of records.
+    learning: Option<(Instant, u32)>,
 }
 
 impl Pace {
     /// Returns the time of a hunt that began then, with its limit.
     pub(crate) fn new(clock: Clock, began: Instant, time: Option<Duration>, stop: StopSign) -> Self {
-        let pace = Self { clock, began, time, stop, spent: Duration::ZERO, explained: 0 };
+        let pace = Self {
+            clock,
+            began,
+            time,
+            stop,
+            spent: Duration::ZERO,
+            explained: 0,
+            per_record: PER_RECORD,
+            learning: None,
+        };
         pace.stop.set_deadline(pace.deadline());
         pace
     }
@@ -39,7 +57,7 @@ impl Pace {
     }
 
     /// Returns when everything ends. The time left after that is for saving.
-    fn end(&self) -> Option<Instant> {
+    pub(crate) fn end(&self) -> Option<Instant> {
         self.time.map(|time| self.began + time + GRACE.max(time / 10) / 2)
     }
 
@@ -49,6 +67,26 @@ impl Pace {
         let usual = self.spent.checked_div(self.explained).unwrap_or_default();
         let reserve = usual.saturating_mul(u32::try_from(waiting).unwrap_or(u32::MAX)).min(time / 4);
         self.clock.now() + reserve >= deadline
+    }
+
+    /// Returns true if there is time to learn from an execution with this many records, as far as that can be told from those before.
+    pub(crate) fn has_time_for(&mut self, records: usize) -> bool {
+        let Some(deadline) = self.deadline() else { return true };
+        let records = u32::try_from(records).unwrap_or(u32::MAX);
+        let takes = self.per_record.saturating_mul(records);
+        self.learning = Some((self.clock.now(), records));
+        takes <= BRIEFLY || takes <= self.clock.until(deadline)
+    }
+
+    /// Notes that the execution of the last [`Pace::has_time_for`] was taken in.
+    pub(crate) fn learnt(&mut self) {
+        /// Logs with fewer records do not show what a record takes.
+        const MANY: u32 = 20_000;
+        if let Some((began, records)) = self.learning.take().filter(|(_, records)| *records >= MANY) {
+            let took = self.clock.since(began) / records;
+            // Analyses take turns, and one may take longer than another.
+            self.per_record = took.max((self.per_record * 3 + took) / 4);
+        }
     }
 
     /// Returns true if a bug is to be explained now rather than later: explaining takes at most half of the elapsed
@@ -125,6 +163,20 @@ mod tests {
         assert!(!pace.is_at_its_end());
         after(&now, Duration::from_secs(10));
         assert!(pace.is_over(0) && pace.is_at_its_end(), "63 of 60 seconds, and 3 more at most");
+    }
+
+    #[test]
+    fn learning_from_a_log_must_fit_into_the_time_that_is_left() {
+        let (clock, now, began) = clock();
+        let mut pace = Pace::new(clock, began, Some(Duration::from_secs(5)), StopSign::default());
+        assert!(pace.has_time_for(8_000_000), "half a second for a million records, until more is known");
+        after(&now, Duration::from_secs(2));
+        pace.learnt();
+        assert!(!pace.has_time_for(20_000_000), "3 seconds are left, and it would take 8");
+        assert!(pace.has_time_for(6_000_000));
+        after(&now, Duration::from_secs(3));
+        pace.learnt();
+        assert!(!pace.has_time_for(1_000_000) && pace.has_time_for(100_000), "little is always learnt from");
     }
 
     #[test]

@@ -168,7 +168,8 @@ impl Hunter {
     pub(crate) fn explainer(&mut self) -> (Explainer<'_>, &mut Processes) {
         add_libraries(&mut self.symbols, &self.processes);
         let load_address = self.processes.load_address();
-        let explainer = Explainer { symbols: &self.symbols, load_address, patience: PATIENCE, infers: true };
+        let explainer =
+            Explainer { symbols: &self.symbols, load_address, patience: PATIENCE, until: None, infers: true };
         (explainer, &mut self.processes)
     }
 
@@ -180,6 +181,12 @@ impl Hunter {
     /// Returns the flag that is set when the user interrupts the work.
     pub(crate) fn interrupted(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.interrupted)
+    }
+
+    /// Returns the number of iterations of an in-process loop before the one that follows a schedule.
+    #[must_use]
+    pub fn preparatory(&self) -> u32 {
+        self.processes.preparatory()
     }
 
     /// Returns true if the program's output is compared.

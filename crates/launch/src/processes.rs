@@ -28,7 +28,10 @@ pub struct Processes {
     new_flag: u8,
     backend: Backend,
     pub(crate) pool: u32,
-    preparatory: u32,
+    /// Preparatory iterations of an in-process loop: as many as asked for, or fewer, if the test fails in them.
+    pub(crate) preparatory: u32,
+    /// An execution of an in-process loop got beyond the preparatory iterations.
+    pub(crate) was_prepared: bool,
     shared: Shared,
     /// The program is known to run an in-process loop.
     loops: bool,
@@ -103,6 +106,7 @@ impl Processes {
             backend: Backend::Fibers,
             pool: 0,
             preparatory: PREPARATORY,
+            was_prepared: false,
             shared: Shared::default(),
             loops: false,
             snapshots: true,
@@ -144,6 +148,13 @@ impl Processes {
     /// Sets the number of iterations of an in-process loop before the first that counts, from the next process on.
     pub fn prepare(&mut self, iterations: u32) {
         self.preparatory = iterations;
+    }
+
+    /// Returns the number of iterations of an in-process loop before the first that counts: fewer than were set if the test fails
+    /// in them.
+    #[must_use]
+    pub fn preparatory(&self) -> u32 {
+        self.preparatory
     }
 
     /// Sets how threads are implemented, from the next execution on. No result depends on it.
@@ -325,6 +336,10 @@ impl Executor for Processes {
         each: &mut dyn FnMut(&Execution) -> Flow,
     ) -> Result<Vec<Execution>, ExecutorError> {
         self.run_in_rounds(plans, Some(each)).map_err(|error| ExecutorError(error.to_string()))
+    }
+
+    fn repeats_test(&self) -> bool {
+        self.loops() && self.preparatory > 0
     }
 
     fn libraries(&self) -> Vec<(u64, PathBuf)> {

@@ -78,6 +78,7 @@ fn is_plausible(written: &Header, found: &Header) -> bool {
     fixed(written) == fixed(found)
         && (written.sites..=SITES as u32).contains(&found.sites)
         && found.loops <= 1
+        && found.preparing <= found.preparatory
         && found.running < SLOTS as u32
         && found.requested <= SLOTS as u32
         && found.next <= SLOTS as u32
@@ -183,7 +184,7 @@ impl Region {
                 (*header).loops = 1;
             }
             // The server sets these too. What the last request has left there is not of this one.
-            ((*header).running, (*header).next, (*header).begun) = (0, 0, 0);
+            ((*header).running, (*header).next, (*header).begun, (*header).preparing) = (0, 0, 0, 0);
         }
         if let Some(written) = &mut self.written.header {
             (written.backend, written.pool, written.preparatory) = (backend, pool, preparatory);

@@ -17,18 +17,22 @@ pub(crate) const DAMAGED: &str = "it has overwritten what it shares with RaceHun
 /// Maximum number of records of a free-running execution. It logs no more.
 const MOST_FREE: u64 = 1 << 23;
 
+/// Number of records that are read even if it is time to stop.
+const LONG: u64 = 200_000;
+
 /// Why there is no result.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Unread {
     /// It is not as the runtime wrote it.
     Damaged,
-    /// It is time to stop, and the execution had no end.
+    /// It is time to stop, and the execution had no end, or its log is long.
     OutOfTime,
 }
 
 /// Reads the result of a slot.
 ///
-/// The log of an execution that was stopped by a limit may be very long, and shows no bug: reading it ends when it is time to stop.
+/// Reading a long log ends when it is time to stop. That of an execution that was stopped by a limit shows no bug, and is not read
+/// then at all.
 pub(crate) fn read(
     region: &Region,
     slot: &Slot,
@@ -46,7 +50,7 @@ pub(crate) fn read(
     }
     let mut execution = read_without_log(slot, stopped, output).ok_or(Unread::Damaged)?;
     if slot.state == STATE_DONE {
-        let is_late = || slot.outcome == OUTCOME_LIMIT && stop.is_up();
+        let is_late = || (slot.outcome == OUTCOME_LIMIT || slot.log_count > LONG) && stop.is_up();
         let (records, has_stacks) = region.read_sealed_log(slot.log, slot.log_count, slot.checksum, is_late, spare)?;
         execution.records = records;
         if has_stacks {

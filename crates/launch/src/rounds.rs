@@ -154,6 +154,7 @@ impl Processes {
         }
         let mut deaths = 0;
         let mut threads = 0;
+        let mut unprepared = Unprepared::default();
         self.lengths.forget_half(round.iter().flat_map(|chunk| &chunk.plans));
         for Chunk { worker: number, indices, plans, request } in round {
             let worker = &mut self.workers[number];
@@ -167,11 +168,16 @@ impl Processes {
             let lost = |ran: &Option<(Execution, Duration)>| {
                 ran.as_ref().is_none_or(|(execution, _)| matches!(execution.outcome, Outcome::Lost(_)))
             };
+            let preparing = self.workers[number].region.read_header().preparing;
             let ended_by_itself = !executions.iter().all(lost);
             let ran = indices.into_iter().zip(&plans).zip(executions);
             for (index, plan, (execution, cpu)) in ran.filter_map(|((index, plan), ran)| Some((index, plan, ran?))) {
                 threads = threads.max(execution.threads.saturating_sub(1));
                 self.lengths.note(plan, execution.records.len() as u64);
+                match execution.outcome {
+                    Outcome::Lost(_) if answer != Answer::Damaged => unprepared.note(index, preparing),
+                    _ => self.was_prepared |= execution.events > 0 && self.loops(),
+                }
                 fates[index] = Fate::Ran(execution);
                 self.cpu[index] = cpu;
             }
@@ -183,6 +189,11 @@ impl Processes {
                 }
                 Answer::Damaged | Answer::Interrupted => {}
             }
+        }
+        if !self.was_prepared && unprepared.earliest < self.preparatory {
+            // There is no log of a preparatory iteration: the one that fails is explored instead.
+            self.preparatory = unprepared.earliest;
+            unprepared.indices.into_iter().for_each(|index| fates[index] = Fate::Waiting);
         }
         trim(&mut self.spare);
         self.end_orphans();
@@ -196,6 +207,30 @@ impl Processes {
         }
         self.pool = self.pool.max(threads.min(POOL));
         Ok(())
+    }
+}
+
+/// Executions that ended in a preparatory iteration of an in-process loop.
+struct Unprepared {
+    /// The number of the first iteration in which one did.
+    earliest: u32,
+    /// Their indices in the batch.
+    indices: Vec<usize>,
+}
+
+impl Default for Unprepared {
+    fn default() -> Self {
+        Self { earliest: u32::MAX, indices: Vec::new() }
+    }
+}
+
+impl Unprepared {
+    /// Notes a lost execution; `preparing` is the number + 1 of the iteration, 0 for none.
+    fn note(&mut self, index: usize, preparing: u32) {
+        if let Some(iteration) = preparing.checked_sub(1) {
+            self.earliest = self.earliest.min(iteration);
+            self.indices.push(index);
+        }
     }
 }
 

@@ -138,6 +138,18 @@ pub fn not_replayed() -> String {
     "seen once; there was no time to replay it".to_owned()
 }
 
+/// A test that ended without the panic that it expects.
+#[must_use]
+pub fn missing_panic() -> String {
+    "the test did not panic, as it should".to_owned()
+}
+
+/// A finding in a long execution, late in the time of a hunt.
+#[must_use]
+pub fn only_the_end() -> String {
+    "there was no time to tell all steps of this long execution: these are the last ones".to_owned()
+}
+
 /// A race that was shown rather than inferred, because the program has synchronisation that is not seen.
 #[must_use]
 pub fn both_stood() -> String {
@@ -164,6 +176,14 @@ pub fn never_met() -> String {
 pub fn left_files() -> String {
     "the program looks at files that it also changes, and executions could not be given views of their own: another one may \
      have left what makes this one fail"
+        .to_owned()
+}
+
+/// The same for variables that earlier iterations of an in-process loop have left.
+#[must_use]
+pub fn left_by_iterations() -> String {
+    "the test ran before in this process, without preemptions like here, and did not fail: something that it changes is not reset, \
+     such as a variable, or a thread-local variable of the thread that runs the loop; that alone may make it fail"
         .to_owned()
 }
 

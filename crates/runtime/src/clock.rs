@@ -77,6 +77,15 @@ pub(crate) unsafe fn detect(on: bool) {
 /// From this value on a clock may not advance any more. Handlers take more than one step.
 const NEARLY_LAST: u32 = ClockValue::LAST.0 - 8;
 
+/// Clocks go on from one execution of a loop to the next. From this value on the process is replaced, so that each execution has
+/// nearly as many values as one in a process of its own.
+const MUCH: u32 = ClockValue::LAST.0 / 16;
+
+/// Returns whether the clock of any thread has got so far that another execution should begin in a new process.
+pub(crate) unsafe fn has_used_much() -> bool {
+    threads().any(|number| *(*thread(number)).clock.add(number.index()) >= MUCH)
+}
+
 /// Handles a clock that can no longer advance: from now on, the running thread's actions look ordered with what others
 /// know about it.
 #[cold]

@@ -7,7 +7,7 @@
 
 use crate::schedule::now;
 use crate::thread::{__rh_stack, COUNT, CURRENT, Thread, prepare, thread};
-use crate::{Global, clock, float, kernel, signals, sync, sys};
+use crate::{Global, clock, float, kernel, signals, storage, sync, sys};
 use core::arch::global_asm;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -259,7 +259,7 @@ pub(crate) unsafe fn rewind(t: *mut Thread) {
     (*t).rsp = (*parked).rsp;
     core::ptr::copy_nonoverlapping(&raw const (*parked).words as *const usize, (*t).rsp as *mut usize, (*parked).len);
     (*(*t).stack).code = 0;
-    sync::keys::reset_storage((*t).fs);
+    storage::reset((*t).fs);
 }
 
 /// Returns whether a thread that is not running has ever had a turn.

@@ -6,8 +6,8 @@
 
 use crate::thread::{COUNT, INTERNAL, LIVE, State, make_ready, me, next_ready, ready_count, thread};
 use crate::{
-    Global, afterlife, arena, clock, escapes, io, outcome, reports, schedule, server, signals, start, sync, sys, time,
-    timers,
+    Global, afterlife, arena, clock, escapes, io, outcome, reports, schedule, server, signals, start, storage, sync,
+    sys, time, timers,
 };
 use racehunter_abi::control::OUTCOME_EXITED;
 use racehunter_abi::{Cause, Kind, ThreadId, Wait};
@@ -39,6 +39,7 @@ unsafe fn reset() {
         timers::reset();
         io::reset();
         sync::files::reset();
+        storage::look_at_libraries();
         crate::thread::reset();
         reports::reset();
         crate::world::random::reset();
@@ -67,13 +68,19 @@ unsafe extern "C" fn racehunter_on_start() {
         sync::objects::reset();
     }
     reset();
+    let header = server::header();
     match STAGE.get() {
         Stage::Preparing(0) => {
             STAGE.set(Stage::Running);
+            (*header).preparing = 0;
             server::begin_again();
         }
         Stage::Running => server::begin_next(),
-        Stage::Preparing(_) | Stage::Outside => schedule::begin_without_plan(),
+        Stage::Preparing(left) => {
+            (*header).preparing = (*header).preparatory.saturating_sub(left) + 1;
+            schedule::begin_without_plan();
+        }
+        Stage::Outside => schedule::begin_without_plan(),
     }
 }
 
@@ -89,11 +96,12 @@ unsafe extern "C" fn racehunter_on_restart() -> i32 {
         }
         Stage::Running => {
             drain();
-            let reusable = LIVE.get() == 1 + INTERNAL.get();
+            storage::look_at_libraries();
+            let reusable = LIVE.get() == 1 + INTERNAL.get() && !clock::has_used_much() && storage::is_known();
             escapes::is_iteration();
             outcome::publish(OUTCOME_EXITED);
             if !reusable {
-                // A thread is still blocked somewhere: the next execution gets a new process.
+                // A thread is still blocked somewhere, or something cannot be reset: the next execution gets a new process.
                 sys::exit_group(0);
             }
             i32::from(server::has_next())

@@ -69,6 +69,7 @@ mod shadow;
 mod signals;
 mod sites;
 mod start;
+mod storage;
 mod swift;
 mod sync;
 mod sys;

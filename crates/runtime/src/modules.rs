@@ -5,7 +5,7 @@
 
 use crate::sites::NOTED;
 use crate::{Global, server};
-use core::ffi::{CStr, c_char};
+use core::ffi::{CStr, c_char, c_int};
 use racehunter_abi::control::{LIBRARIES, LIBRARY_PATH, SITE_CLEAR, SITE_HEAD, SITE_LOUD, SITE_POINT, SITE_QUIET};
 
 /// The sites of one module: the flag bytes that its instrumentation points to.
@@ -22,6 +22,41 @@ unsafe extern "C" {
     static mut __start_rh_sites: u8;
     static mut __stop_rh_sites: u8;
     fn dladdr(address: *const u8, found: *mut Origin) -> i32;
+    fn dl_iterate_phdr(visit: VisitObject, data: *mut u8) -> c_int;
+}
+
+/// `struct dl_phdr_info`: a loaded file.
+#[repr(C)]
+pub(crate) struct Object {
+    pub(crate) base: usize,
+    pub(crate) name: *const c_char,
+    pub(crate) segments: *const Segment,
+    pub(crate) count: u16,
+    /// How many were loaded and unloaded so far.
+    loads: u64,
+    pub(crate) unloads: u64,
+    /// Number of its thread-local variables for the dynamic linker, 0 if it has none.
+    pub(crate) storage: usize,
+}
+
+/// `Elf64_Phdr`
+#[repr(C)]
+pub(crate) struct Segment {
+    pub(crate) kind: u32,
+    pub(crate) flags: u32,
+    offset: usize,
+    pub(crate) address: usize,
+    physical: usize,
+    pub(crate) file_size: usize,
+    pub(crate) memory_size: usize,
+    alignment: usize,
+}
+
+type VisitObject = unsafe extern "C" fn(*const Object, usize, *mut u8) -> c_int;
+
+/// Calls a function for every loaded file, the executable first, until one call returns something else than 0.
+pub(crate) unsafe fn visit_objects(visit: VisitObject) {
+    dl_iterate_phdr(visit, core::ptr::null_mut());
 }
 
 /// `Dl_info`: the origin of an address.
@@ -146,6 +181,11 @@ unsafe extern "C" fn dlclose(handle: *mut u8) -> i32 {
 unsafe fn modules() -> impl Iterator<Item = Sites> {
     let libraries = &(&*LIBRARY_MODULES.ptr())[..LIBRARY_MODULE_COUNT.get()];
     core::iter::once(own_sites()).chain(libraries.iter().copied())
+}
+
+/// Returns the number of instrumented parts of shared libraries that were loaded so far.
+pub(crate) fn library_module_count() -> usize {
+    LIBRARY_MODULE_COUNT.get()
 }
 
 /// Returns whether shared libraries of the program are instrumented too.

@@ -7,6 +7,7 @@
 //!
 //! The redirection happens once, before the first execution, for the libraries loaded at that time.
 
+use crate::modules::Object;
 use crate::sync::real;
 use crate::thread::{__rh_stack, current};
 use crate::{Global, calls, free, modules, schedule, sys, tsan};
@@ -100,7 +101,6 @@ unsafe extern "C" {
     static rh_plain_stubs: [[u8; 16]; FUNCTIONS.len()];
     static rh_text_begin: u8;
     static rh_text_end: u8;
-    fn dl_iterate_phdr(visit: unsafe extern "C" fn(*const Object, usize, *mut u8) -> c_int, data: *mut u8) -> c_int;
 }
 
 unsafe extern "C" fn begins(index: usize, arguments: *const usize, returns_to: *const usize) -> usize {
@@ -152,28 +152,6 @@ unsafe fn place(returns_to: *const usize) -> Option<usize> {
     (0..words).map(|at| *returns_to.add(at)).find(|&word| code.contains(&word) && !is_own_code(word) && is_call(word))
 }
 
-/// `struct dl_phdr_info`
-#[repr(C)]
-struct Object {
-    base: usize,
-    name: *const c_char,
-    segments: *const Segment,
-    count: u16,
-}
-
-/// `Elf64_Phdr`
-#[repr(C)]
-struct Segment {
-    kind: u32,
-    flags: u32,
-    offset: usize,
-    address: usize,
-    physical: usize,
-    file_size: usize,
-    memory_size: usize,
-    alignment: usize,
-}
-
 /// Redirects the pointers of all loaded libraries.
 pub(crate) unsafe fn watch_libraries() {
     for (index, name) in FUNCTIONS.iter().enumerate() {
@@ -181,7 +159,7 @@ pub(crate) unsafe fn watch_libraries() {
         (&mut (*MODELS.ptr()))[index][..model.len()].copy_from_slice(model.as_bytes());
         (*REAL.ptr())[index] = real::next(name);
     }
-    dl_iterate_phdr(visit, core::ptr::null_mut());
+    modules::visit_objects(visit);
 }
 
 /// Parts of the C library, and the libraries beneath it, are not redirected. The first object is the executable.

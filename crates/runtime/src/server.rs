@@ -338,6 +338,7 @@ unsafe fn enter_slot(index: u32) {
     let header = header();
     (*header).running = index;
     (*header).next = index + 1;
+    (*header).preparing = 0;
     (*slot_at(index)).state = STATE_RUNNING;
 }
 

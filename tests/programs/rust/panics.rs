@@ -47,6 +47,13 @@ fn poisons_a_lock() {
     thread.join().unwrap();
 }
 
+/// The only panic is caught, and the test should have had one.
+#[test]
+#[should_panic]
+fn lacks_its_panic() {
+    assert!(thread::spawn(|| panic!("caught")).join().is_err());
+}
+
 /// The first panic is expected; what fails is the test itself.
 #[test]
 fn fails_after_an_expected_panic() {

@@ -6,7 +6,7 @@ use racehunter_analyses::{BoundKind, Options, Reduction, Strategy, Technique, Un
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value, schedules};
 use racehunter_explore::{
     Budget, Bug, Campaign, Execution, Executor, ExecutorError, Flow, Found, Observe, OnBug, Outcome, Plan, Points,
-    Progress, Stop, Style, Summary, Tail,
+    Progress, Stop, Style, Summary, Tail, Watcher,
 };
 use racehunter_log::EventNumber;
 
@@ -410,6 +410,39 @@ fn findings_not_examined_in_time_are_not_lost() {
     let summary = campaign.run(&mut executor, &mut || false);
     assert_eq!((summary.counts.executions, summary.found.len(), summary.unreported), (1, 3, 0));
     assert_eq!(told.get(), 3);
+}
+
+/// Has time for a number of executions.
+struct Busy(usize);
+
+impl Watcher for Busy {
+    fn progress(&mut self, _: Progress) {}
+
+    fn bug(&mut self, _: &Found, _: &mut dyn Executor) {}
+
+    fn has_time_for(&mut self, _: usize) -> bool {
+        let has_time = self.0 > 0;
+        self.0 = self.0.saturating_sub(1);
+        has_time
+    }
+}
+
+/// An execution that there is no time to learn from is not counted, and its target waits. If it failed, that is reported.
+#[test]
+fn failures_that_there_was_no_time_for_are_told() {
+    let until_stopped = |program: Program, executions: usize| {
+        let mut busy = Busy(executions);
+        let campaign = Campaign::new(Technique::Dfs.portfolio(&Options::default()), all_points(), &mut busy);
+        campaign.run(&mut ModelExecutor::new(program), &mut || false)
+    };
+    let fails = Program::fork_join(vec![vec![Op::Write(0, Value::Const(1))]], vec![Op::Read(0, 0), Op::Assert(0, 2)]);
+    let summary = until_stopped(fails.clone(), 0);
+    assert!(matches!(summary.stop, Stop::Asked) && !summary.coverage.complete);
+    assert_eq!((summary.counts.executions, summary.found.len(), summary.unreported), (0, 0, 1));
+    let passes = Program::fork_join(vec![vec![Op::Write(0, Value::Const(1))]], vec![Op::Read(0, 0), Op::Assert(0, 1)]);
+    assert_eq!(until_stopped(passes, 0).unreported, 0);
+    let summary = until_stopped(fails, 1);
+    assert_eq!((summary.counts.executions, summary.found.len(), summary.unreported), (1, 1, 0), "it is known by then");
 }
 
 #[test]

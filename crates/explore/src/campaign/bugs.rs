@@ -56,6 +56,14 @@ impl Campaign<'_> {
         }
     }
 
+    /// Notes an execution that there is no time to learn from. Its target waits again, so only whether it failed counts.
+    pub(super) fn give_up(&mut self, execution: &Execution) {
+        let is_new = |bug: &Bug| !self.known.contains(bug);
+        let fails = matches!(execution.outcome, Outcome::Exited(status) if !self.budget.allowed.contains(status));
+        let is_followed = !matches!(execution.outcome, Outcome::Diverged(_));
+        self.unexamined += u64::from(is_followed && (fails || execution.bugs().iter().any(is_new)));
+    }
+
     /// Reports the bugs found since the last call, as long as there is time; at least one of them.
     pub(super) fn report_bugs(&mut self, executor: &mut dyn Executor, should_stop: &mut dyn FnMut() -> bool) {
         if self.budget.stop_on_first {

@@ -12,6 +12,12 @@ pub trait Watcher {
     /// Called for a new bug. No execution is running, so the executor can be used to examine the bug; these executions do not
     /// count.
     fn bug(&mut self, found: &Found, executor: &mut dyn Executor);
+
+    /// Returns whether there is time to learn from an execution with this many records. If not, the campaign ends as if the execution
+    /// had been stopped.
+    fn has_time_for(&mut self, _records: usize) -> bool {
+        true
+    }
 }
 
 impl<F: FnMut(Progress)> Watcher for F {

@@ -258,7 +258,7 @@ impl Round<'_> {
         add_libraries(symbols, executor);
         let left = self.scan.clock.until(self.until);
         let patience = (left / 4).clamp(Duration::from_millis(100), Duration::from_secs(2));
-        let explainer = Explainer { symbols, load_address, patience, infers: true };
+        let explainer = Explainer { symbols, load_address, patience, until: None, infers: true };
         let finding = explainer.finding(executor, &found.bug, &found.repeat, found.execution).ok()?;
         if !finding.confirmed || !is_race(&finding) {
             return None;

@@ -174,15 +174,3 @@ unsafe fn finish_last_round() {
         key += 1;
     }
 }
-
-/// Resets the executable's own thread-local variables of a used fiber to their initial values.
-pub(crate) unsafe fn reset_storage(fs: usize) {
-    let image = server::thread_storage();
-    if image.size == 0 {
-        return;
-    }
-    let size = (image.size + image.align - 1) & !(image.align - 1);
-    let block = (fs - size) as *mut u8;
-    core::ptr::copy_nonoverlapping(image.start as *const u8, block, image.file_size);
-    core::ptr::write_bytes(block.add(image.file_size), 0, image.size - image.file_size);
-}
