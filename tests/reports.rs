@@ -385,3 +385,80 @@ fn a_replay_shows_the_same_report() {
     let shown = replay.stdout.replace(workshop.out().to_str().expect("a plain name"), "OUT");
     assert_eq!(shown.trim_end(), finding.trim_end());
 }
+
+/// Returns the first finding of a hunt of a program below `tests/programs`, as JSON.
+#[track_caller]
+fn first(name: &str, options: &[&str]) -> serde_json::Value {
+    let workshop = Workshop::new();
+    let path = std::path::Path::new("tests/programs").join(name);
+    let hunted = workshop.hunt(&path, &[&["--stop-on-first"], options].concat()).expect(1);
+    hunted.repeatable.into_iter().find(|line| line["reason"] == "finding").expect("a finding")
+}
+
+/// One preemption is enough for a cycle of any length, and threads wait where the program locks, not inside the library.
+#[test]
+fn a_cycle_in_cpp_has_one_preemption_and_the_lines_of_the_program() {
+    let finding = first("transfers.cpp", &[]);
+    assert_eq!(finding["kind"], "deadlock");
+    assert_eq!(finding["preemptions"], 1);
+    let steps = finding["steps"].as_array().expect("steps");
+    let waits: Vec<_> = steps
+        .iter()
+        .filter(|step| step["what"].as_str().is_some_and(|what| what.starts_with("waits for mutex")))
+        .collect();
+    assert_eq!(waits.len(), 4, "{steps:?}");
+    assert!(waits.iter().all(|step| step["line"] == 20), "{waits:?}");
+}
+
+/// A thread that waits only for the end of another one is not the place of a lost wake-up.
+#[test]
+fn a_lost_wakeup_is_where_the_thread_waits() {
+    let finding = first("signals.c", &[]);
+    assert_eq!(finding["kind"], "lost-wakeup");
+    let sites: Vec<&str> =
+        finding["sites"].as_array().expect("sites").iter().filter_map(|site| site["access"].as_str()).collect();
+    assert!(sites.len() > 2 && sites[..sites.len() - 1].iter().all(|access| *access == "wait"), "{sites:?}");
+    assert_eq!(sites.last(), Some(&"join"));
+}
+
+/// The assertion compares a sum with a number, both of which are right by themselves: the cause is in the table.
+#[test]
+fn a_cause_may_be_elsewhere_than_where_the_assertion_looks() {
+    let finding = first("visits.cpp", &[]);
+    let cause = finding["cause"].as_str().expect("a cause");
+    assert!(cause.contains(" writes `hits[page]` (step ") && cause.contains("'s read of it"), "{cause}");
+    let steps = finding["steps"].as_array().expect("steps");
+    let names: Vec<&str> = steps.iter().filter_map(|step| step["what"].as_str()).collect();
+    assert!(!names.iter().any(|what| what.contains('%') || what.ends_with(" round")), "{names:?}");
+}
+
+/// The value that fails comes from a variable that the thread reads only once.
+#[test]
+fn what_changed_while_a_thread_was_preempted_is_a_cause() {
+    let finding = first("ring.c", &[]);
+    let cause = finding["cause"].as_str().expect("a cause");
+    assert!(
+        cause.starts_with("while main is preempted after step ") && cause.contains(", T1 writes `slots["),
+        "{cause}"
+    );
+    assert!(cause.contains("which main then reads (step "), "{cause}");
+    assert_eq!(finding["preemptions"], 1);
+}
+
+/// In optimised code of a library, one instruction accesses the memory of several objects.
+#[test]
+fn the_earlier_access_of_a_race_touches_its_memory() {
+    let workshop = Workshop::new();
+    let path = std::path::Path::new("tests/programs/names.cpp");
+    let hunted = workshop.hunt(path, &["--analysis", "random", "--runs", "200"]).expect(1);
+    let races: Vec<_> = hunted.repeatable.iter().filter(|finding| finding["kind"] == "data-race").collect();
+    assert!(!races.is_empty());
+    for finding in races {
+        for site in finding["sites"].as_array().expect("sites") {
+            assert!([12, 20].contains(&site["line"].as_u64().expect("a line")), "{site}");
+        }
+        // `std::to_string(i)` writes a text, not its argument.
+        let steps = finding["steps"].as_array().expect("steps");
+        assert!(steps.iter().all(|step| step["what"] != "write i"), "{steps:?}");
+    }
+}

@@ -87,7 +87,9 @@ fn moved_programs_are_found_by_build_id() {
     fs::rename(workshop.path("program"), workshop.path("moved/deep/other-name")).expect("moved");
     let _ = there(&workshop, &["replay", &id, "--out", "out"]).expect(0);
     let named = ["replay", &id, "--out", "out", "--program", "moved/deep/other-name"];
-    let _ = there(&workshop, &named).expect(0);
+    let again = there(&workshop, &named).expect(0).stdout;
+    let command = format!("racehunter replay {id} --out out --program moved/deep/other-name\n");
+    assert!(again.contains(&command), "{again}");
     let _ = there(&workshop, &["replay", &id, "--out", "out", "--program", "/bin/true"])
         .expect(2)
         .says("is not the program in which");
@@ -109,6 +111,7 @@ fn bundles_replay_elsewhere() {
     assert!(ended.stdout.contains("`counter->count`"), "{}", ended.stdout);
     assert!(ended.stdout.contains("counter->count++;"), "{}", ended.stdout);
     assert!(ended.stdout.contains("replayed 5/5"), "{}", ended.stdout);
+    assert!(ended.stdout.contains(&format!("replay: racehunter replay {name}\n")), "{}", ended.stdout);
     // Any tar can read it.
     let listed = elsewhere.shell(&format!("tar tf {name}")).stdout;
     assert!(["bundle.json", "finding.json", "program"].iter().all(|file| listed.contains(file)), "{listed}");

@@ -8,7 +8,7 @@ use crate::output::{replay_options, reporter};
 use crate::watch::Watch;
 use anyhow::{Context as _, Result};
 use racehunter_hunter::{
-    Clock, Debugging, Hunter, Setup, Stored, Subject, bundle, debug_replay, files, locate, sources, store,
+    Clock, Debugging, Hunter, Setup, Stored, Subject, bundle, debug_replay, files, locate, shell, sources, store,
 };
 use racehunter_launch::{Backend, Shared};
 use racehunter_report::{messages, notes};
@@ -78,8 +78,13 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
         return Ok(Exit::Interrupted(signal));
     }
     let copies = bundled.as_ref().map_or_else(Vec::new, |bundled| bundled.sources.clone());
+    let mut options = if bundled.is_some() { String::new() } else { replay_options(&arguments.out) };
+    if let Some(program) = &arguments.program {
+        options += &format!(" --program {}", shell::quote(&program.to_string_lossy()));
+    }
     let mut reporter = reporter(arguments.message_format, arguments.color.into())
-        .replay_options(replay_options(&arguments.out))
+        .replay_file(bundled.is_some().then(|| shell::quote(&arguments.id)))
+        .replay_options(options)
         .source_copies(copies);
     reporter.finding(&replayed.finding).and_then(|()| reporter.finish()).context("cannot write the results")?;
     Ok(if replayed.finding.confirmed { Exit::Clean } else { Exit::Findings })

@@ -91,7 +91,9 @@ pub fn of_ctest(directory: &Path) -> Result<Vec<Case>> {
     if !ended.status.success() {
         bail!("`ctest` cannot list the tests of `{}`: {}", directory.display(), String::from_utf8_lossy(&ended.stderr));
     }
-    let suite = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    // `.` has no name of its own.
+    let whole = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_path_buf());
+    let suite = whole.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let cases = ctest(&ended.stdout, &suite).context("what `ctest` lists cannot be understood")?;
     if cases.is_empty() {
         bail!("`ctest` knows no tests in `{}`", directory.display());

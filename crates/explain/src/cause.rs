@@ -5,11 +5,15 @@
 
 use crate::deadlock::{Waiter, is_never_signalled, lost_signal, waiters};
 use crate::place::Places;
+use crate::relevance::{self, Away};
 use crate::steps::{Done, memory};
 use crate::threads::Threads;
 use racehunter_finding::{Finding, Kind, Site};
 use racehunter_log::{Access, AccessMode, Entry, Event, ThreadId, Wait, WaitEndReason, entries};
 use racehunter_report::causes::{self, Meets};
+
+/// Maximum number of steps for which all memory is compared.
+const SEARCHED: usize = 200_000;
 
 /// A sentence, and the steps that it names.
 pub(crate) struct Cause {
@@ -25,8 +29,8 @@ pub(crate) fn of(places: &Places<'_>, finding: &Finding, steps: &[Done]) -> Opti
         Kind::UseAfterFree | Kind::DoubleFree => freed(finding, steps),
         Kind::LostWakeup => lost_wakeup(places, steps),
         Kind::Deadlock => stuck(places, steps),
-        Kind::Assertion | Kind::Crash => interrupted(places, steps).or_else(|| last_write(places, steps)),
-        Kind::ExitStatus | Kind::Output => preempted(places, steps),
+        Kind::Assertion | Kind::Crash => failure(places, steps),
+        Kind::ExitStatus | Kind::Output => preempted(places, steps).or_else(|| changed_while_away(places, steps, None)),
         Kind::Misuse | Kind::Atomicity => None,
     }
 }
@@ -189,11 +193,13 @@ impl Touch<'_> {
 /// Returns all accesses to the memory that the failure is about, in order.
 fn touches<'e>(places: &Places<'e>, steps: &[Done]) -> Vec<Touch<'e>> {
     let topic = places.topic.borrow();
-    let records = &places.execution.records;
+    touches_of(places, steps, |access| topic.has(access))
+}
+
+fn touches_of<'e>(places: &Places<'e>, steps: &[Done], counts: impl Fn(&Access) -> bool) -> Vec<Touch<'e>> {
     let touch = |(step, done): (usize, &Done)| {
-        let entry = Entry::of(&records[done.at]);
-        let access = entry.access().filter(|access| access.mode != AccessMode::Free && topic.has(access))?;
-        Some(Touch { step, entry, access })
+        let access = relevance::access(places, done).filter(&counts)?;
+        Some(Touch { step, entry: Entry::of(&places.execution.records[done.at]), access })
     };
     steps.iter().enumerate().filter_map(touch).collect()
 }
@@ -209,6 +215,17 @@ fn is_preempted_between(steps: &[Done], first: usize, last: usize) -> bool {
     (first + 1..=last).any(|at| steps[at].step.preempted && steps[at - 1].step.thread == thread)
 }
 
+/// Explains a failed assertion or a crash. What is close to the failure says most.
+fn failure(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
+    let mut written = last_write(places, steps);
+    let preempted = written.take_if(|(_, is_preempted)| *is_preempted);
+    interrupted(places, steps)
+        .or(preempted.map(|(cause, _)| cause))
+        .or_else(|| stale_anywhere(places, steps))
+        .or_else(|| changed_while_away(places, steps, failed(places)))
+        .or(written.map(|(cause, _)| cause))
+}
+
 /// Explains a preemption between two consecutive accesses of a thread to the memory that the failure is about, while
 /// another thread writes it: between a read and a write, so that the write is based on an old value; or between two
 /// accesses of the thread that fails.
@@ -218,6 +235,49 @@ fn interrupted(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
     let last_read = touches.iter().rposition(|touch| touch.thread() == failed && touch.access.mode.reads())?;
     written_between(places, steps, &touches[..=last_read], |first, last| {
         last.thread() == failed || is_stale(first, last)
+    })
+}
+
+/// Explains a failure by other memory than that which the failing thread read last, such as entries of a table whose sum is
+/// wrong: a write that is based on an old value.
+fn stale_anywhere(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
+    if steps.len() > SEARCHED {
+        return None;
+    }
+    let memory = relevance::changed_meanwhile(places, steps);
+    let is_in = |access: &Access| {
+        let (start, end) = access.range();
+        memory.iter().any(|range| start < range.end && range.start < end)
+    };
+    written_between(places, steps, &touches_of(places, steps, is_in), is_stale)
+}
+
+/// Explains a value that a thread reads after another one has written it while the thread was preempted. `of` is the thread,
+/// if only one of them counts.
+fn changed_while_away(places: &Places<'_>, steps: &[Done], of: Option<ThreadId>) -> Option<Cause> {
+    let access = |at: usize| relevance::access(places, &steps[at]);
+    let preemptions = (1..steps.len()).rev().filter(|&at| steps[at].step.preempted);
+    let away = preemptions.filter_map(|at| Some((at, Away::from(steps, at)?)));
+    away.filter(|(_, away)| of.is_none_or(|of| of.0 == away.thread)).find_map(|(at, away)| {
+        let writes =
+            away.meanwhile().rev().filter_map(|at| Some((at, access(at).filter(|access| access.mode.writes())?)));
+        let writes: Vec<(usize, Access)> = writes.collect();
+        let mut own: Vec<Access> = Vec::new();
+        let (write, read, seen) = away.afterwards(steps).find_map(|at| {
+            let here = access(at)?;
+            let write = writes.iter().find(|(_, write)| write.overlaps(&here)).map(|&(at, _)| at);
+            let is_own = own.iter().any(|before| before.overlaps(&here));
+            if here.mode.writes() {
+                own.push(here);
+            }
+            let counts = here.mode.reads() && !is_own && !relevance::is_unnamed(&steps[at].step);
+            Some((write.filter(|_| counts)?, at, here))
+        })?;
+        let name = memory(places, Entry::of(&places.execution.records[steps[read].at]), seen);
+        let by = (Threads::short(ThreadId(steps[write].step.thread)), number(write));
+        let of = (Threads::short(ThreadId(away.thread)), number(read));
+        let sentence = causes::changed_while_away(&name, &by, number(at - 1), &of);
+        Some(Cause { sentence, steps: vec![at - 1, write, read] })
     })
 }
 
@@ -267,8 +327,9 @@ fn written_between<'e>(
     })
 }
 
-/// Explains a value that the failing thread has read and another thread has written.
-fn last_write(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
+/// Explains a value that the failing thread has read and another thread has written. Returns also whether that thread was
+/// preempted after that.
+fn last_write(places: &Places<'_>, steps: &[Done]) -> Option<(Cause, bool)> {
     let touches = touches(places, steps);
     let failed = failed(places)?;
     let reads = (0..touches.len()).rev().take_while(|&at| touches[at].thread() == failed);
@@ -286,7 +347,38 @@ fn last_write(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
         let by = (Threads::short(written.thread()), number(written.step));
         let is_preempted = (written.step + 1..read.step)
             .any(|at| steps[at].step.preempted && steps[at - 1].step.thread == written.thread().0);
-        let sentence = causes::last_written(&name, seen, (&by, is_preempted), number(read.step));
-        Some(Cause { sentence, steps: vec![written.step, read.step] })
+        let mut sentence = causes::last_written(&name, seen, (&by, is_preempted), number(read.step));
+        let mut cited = vec![written.step, read.step];
+        if is_preempted && let Some((reason, more)) = reason_to_continue(places, steps, read, written.thread()) {
+            sentence += &reason;
+            cited.extend(more);
+        }
+        Some((Cause { sentence, steps: cited }, is_preempted))
+    })
+}
+
+/// Returns what the failing thread has read before `read`, since it was switched to, of what another thread had written: the
+/// reason why it did not wait for that thread.
+fn reason_to_continue(
+    places: &Places<'_>,
+    steps: &[Done],
+    read: &Touch<'_>,
+    by: ThreadId,
+) -> Option<(String, [usize; 2])> {
+    let access = |at: usize| relevance::access(places, &steps[at]);
+    let thread = read.thread().0;
+    let own = (0..read.step).rev().take_while(|&at| steps[at].step.thread == thread);
+    own.filter(|&at| !relevance::is_unnamed(&steps[at].step)).find_map(|at| {
+        let seen = access(at).filter(|seen| seen.mode.reads() && !seen.overlaps(&read.access))?;
+        let is_write =
+            |before: &usize| access(*before).is_some_and(|write| write.mode.writes() && write.overlaps(&seen));
+        let write = (0..at).rev().find(is_write).filter(|&write| steps[write].step.thread == by.0)?;
+        let value = steps[at].step.value.as_ref()?.before.as_ref()?;
+        if steps[write].step.value.as_ref()?.after.as_ref() != Some(value) {
+            return None;
+        }
+        let name = memory(places, Entry::of(&places.execution.records[steps[at].at]), seen);
+        let (of, by) = (Threads::short(read.thread()), Threads::short(by));
+        Some((causes::continued(&of, (&name, value), number(at), (&by, number(write))), [write, at]))
     })
 }

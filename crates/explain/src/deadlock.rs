@@ -24,10 +24,15 @@ pub(crate) fn describe(places: &Places<'_>, finding: &mut Finding) -> Option<Cul
     let execution = places.execution;
     let waiting = waiters(execution);
     let cycle = cycle(&waiting);
-    // Threads that wait for each other come first, in the order of the cycle: the others wait because of them.
+    // Threads that wait for each other come first, in the order of the cycle: the others wait because of them. So do threads
+    // that wait for the end of another one that waits.
     let turn = |waiter: &Waiter<'_>| cycle.iter().position(|&thread| thread == waiter.entry.thread());
+    let joins = |waiter: &Waiter<'_>| {
+        let is_waiting = |thread| waiting.iter().any(|other| other.entry.thread() == thread);
+        waiter.on.wait == Wait::Join && is_waiting(waiter.on.target())
+    };
     let mut ordered: Vec<&Waiter<'_>> = waiting.iter().collect();
-    ordered.sort_by_key(|waiter| turn(waiter).unwrap_or(usize::MAX));
+    ordered.sort_by_key(|waiter| (turn(waiter).unwrap_or(usize::MAX), joins(waiter)));
     for Waiter { entry, on } in ordered {
         let (operation, waiting) = places.waiting(on, *entry);
         let mut site = places.site(*entry, operation, 0);

@@ -16,6 +16,7 @@ mod escapes;
 mod meeting;
 mod memory;
 mod misuse;
+mod names;
 mod panics;
 mod place;
 mod relevance;

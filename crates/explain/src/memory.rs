@@ -5,10 +5,11 @@ use crate::{Culprit, Shown};
 use racehunter_explore::{Execution, Race};
 use racehunter_finding::{Finding, Object, Site};
 use racehunter_log::{
-    AccessMode, Address, CodeAddress, Entry, Event, RaceAccess, RaceSide, Record, ThreadId, descriptor_at, entries,
+    Access, AccessMode, Address, CodeAddress, Entry, Event, RaceAccess, RaceSide, Record, ThreadId, descriptor_at,
+    entries,
 };
 use racehunter_report::messages;
-use racehunter_symbols::source::Access;
+use racehunter_symbols::source::Access as Spelling;
 
 /// Returns the race between these two places.
 pub(crate) fn find(execution: &Execution, first: CodeAddress, second: CodeAddress) -> Option<Race> {
@@ -69,8 +70,16 @@ fn pair<'e>(
     })
 }
 
-/// Returns the site of the earlier access. The detector knows only its place; the log has it with its stack.
+/// Returns the site of the earlier access. The detector knows only its place; the log has it with its stack. A function of a
+/// library, such as one that ends a string, accesses other memory with the same code.
 fn first_site(places: &Places<'_>, earlier: Side<'_>, before: &[Record]) -> Site {
+    let memory = earlier.address()..earlier.address() + earlier.bytes().max(1);
+    let touches = |entry: &Entry<'_>| {
+        entry.access().is_none_or(|access| {
+            let (start, end) = access.range();
+            start < memory.end && memory.start < end
+        })
+    };
     let is_it = |entry: &Entry<'_>| {
         let event = entry.event();
         let fits = match (earlier.is_free(), event) {
@@ -83,7 +92,16 @@ fn first_site(places: &Places<'_>, earlier: Side<'_>, before: &[Record]) -> Site
         };
         entry.thread() == earlier.entry.thread() && entry.stack() != 0 && fits
     };
-    match entries(before).rev().find(is_it) {
+    // Calls of two places may be one in optimised code, whose line is that of either.
+    let is_alike = |entry: &Entry<'_>| {
+        let RaceAccess::Access(mode) = earlier.seen.access else { return false };
+        let same = |access: Access| access.mode != AccessMode::Free && access.mode.writes() == mode.writes();
+        entry.thread() == earlier.entry.thread() && entry.stack() != 0 && entry.access().is_some_and(same)
+    };
+    let latest = |fits: &dyn Fn(&Entry<'_>) -> bool| entries(before).rev().find(|entry| fits(entry));
+    let touching = latest(&|entry| is_it(entry) && touches(entry));
+    let touching = touching.or_else(|| latest(&|entry| !earlier.is_free() && is_alike(entry) && touches(entry)));
+    match touching.or_else(|| latest(&is_it)) {
         Some(entry) => {
             let event = entry.event();
             places.site(entry, operation_name(&event), bytes(&event))
@@ -217,7 +235,7 @@ pub(crate) fn describe_race(
 
 /// Describes a file descriptor that one thread closes and another one uses.
 fn describe_descriptor(places: &Places<'_>, descriptor: i32, mut sites: [Site; 2], finding: &mut Finding) {
-    let spelled = sites.iter().find_map(|site| places.symbols.expression(site.stack.first()?, Access::Call));
+    let spelled = sites.iter().find_map(|site| places.symbols.expression(site.stack.first()?, Spelling::Call));
     for site in &mut sites {
         let does = if site.access == "write" { "close" } else { "use" };
         site.access = does.to_owned();
@@ -248,7 +266,7 @@ pub(crate) fn describe_double_free(
     let second_site = places.site(later.entry, race_access_name(later.seen.access), 0);
     let mut object = places.object(later.address(), earlier.seen.block_size, &[]);
     let spelled = [&second_site, &first_site].into_iter().find_map(|site| {
-        let name = places.symbols.expression(site.stack.first()?, Access::Call)?;
+        let name = places.symbols.expression(site.stack.first()?, Spelling::Call)?;
         Some(name.trim_start_matches('&').to_owned())
     });
     if let Some(name) = spelled {

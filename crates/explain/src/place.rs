@@ -1,5 +1,6 @@
 //! Places, objects and locks in the terms of the source.
 
+use crate::names::{is_object, without_numbers};
 use crate::relevance::Topic;
 use crate::threads::Threads;
 use crate::unknown_object;
@@ -8,7 +9,7 @@ use racehunter_explore::Execution;
 use racehunter_finding::{Frame, Object, Site, Value, Waiting};
 use racehunter_log::{
     Access, AccessMode, Address, Blockage, CodeAddress, Entry, Event, File, FileKind, FileOperation, LockMode,
-    RaceAccess, ThreadId, Wait,
+    RaceAccess, ThreadId, Wait, entries,
 };
 use racehunter_symbols::source::Access as Spelling;
 use racehunter_symbols::{DataSymbol, Form, Symbols, is_own, is_rust_library, own_frame};
@@ -18,6 +19,8 @@ use std::ops::Range;
 
 /// Maximum number of uses of an object that are searched for its name.
 const TRIES: usize = 8;
+/// Maximum number of entries that are searched for the stack of a thread that waits.
+const SEARCHED: usize = 100_000;
 
 /// The first megabytes of the stack of `main`, since programs start without address randomisation. Libraries end far
 /// below.
@@ -332,6 +335,21 @@ impl Places<'_> {
         began.filter(|began| began.stack() != 0).unwrap_or(entry)
     }
 
+    /// Returns true if it is known which line of the program an entry is about.
+    pub(crate) fn is_placed(&self, entry: Entry<'_>) -> bool {
+        entry.stack() != 0 || self.frames(entry.code().0).iter().any(is_own)
+    }
+
+    /// Returns the entry with the stack of a thread that begins to wait at a position of the log: the operation itself, which
+    /// comes next if the wait ends, or the state of the thread at the end.
+    pub(crate) fn with_stack(&self, at: usize) -> Entry<'_> {
+        let records = &self.execution.records;
+        let entry = Entry::of(&records[at]);
+        let is_own = |other: &Entry<'_>| other.thread() == entry.thread() && other.stack() != 0;
+        let later = entries(&records[at + 1..]).take(SEARCHED).find(is_own);
+        later.filter(|later| later.code() == entry.code()).unwrap_or(entry)
+    }
+
     /// Returns how the source calls what a thread waits for by a futex: the object of the user's call that leads to it, if a
     /// library is in between.
     pub(crate) fn futex(&self, entry: Entry<'_>) -> Option<String> {
@@ -348,10 +366,13 @@ impl Places<'_> {
         let (frames, _) = self.stack(entry);
         let own = own_frame(&frames)?;
         let frame = frames.get(own).filter(|frame| is_in_program(frame))?;
-        if own != 0 {
-            return self.symbols.expression(frame, Spelling::Call);
-        }
         let access = entry.access();
+        if own != 0 {
+            let may_hold = |name: &String| {
+                access.is_none_or(|access| is_object(name) && self.symbols.may_hold(frame, name, access.size))
+            };
+            return self.symbols.expression(frame, Spelling::Call).filter(may_hold);
+        }
         let name = self.symbols.expression(frame, spelled_as(access.map(|access| access.mode)))?;
         let part = access.and_then(|access| self.part(frame, &name, access.address.0, access.size));
         Some(part.map_or(name, |(part, _)| part))
@@ -526,32 +547,5 @@ fn mode_name(mode: AccessMode) -> &'static str {
         AccessMode::AtomicWrite => "atomic-write",
         AccessMode::AtomicUpdate => "atomic-update",
         AccessMode::Free => "free",
-    }
-}
-
-/// Returns a name without the numbers of elements and addresses in it: `table[].next` for `table[3].next`.
-fn without_numbers(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    let mut drops = false;
-    for letter in name.chars() {
-        drops = matches!(letter, '[' | '#') || drops && letter.is_ascii_digit();
-        if !drops || !letter.is_ascii_digit() {
-            out.push(letter);
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::without_numbers;
-
-    #[test]
-    fn elements_of_an_array_are_one_variable() {
-        for (name, variable) in
-            [("n2", "n2"), ("table[3].next", "table[].next"), ("a[12][x]->b2", "a[][x]->b2"), ("*#14", "*#")]
-        {
-            assert_eq!(without_numbers(name), variable);
-        }
     }
 }

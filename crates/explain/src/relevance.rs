@@ -75,21 +75,19 @@ pub(crate) fn note_what_failed(places: &Places<'_>, finding: &Finding) {
 /// Notes what a thread accesses that others have written while it was preempted. A wrong status or output has no place of
 /// its own; that memory comes closest to what it is about.
 pub(crate) fn note_what_changed_meanwhile(places: &Places<'_>, finding: &Finding, steps: &[Done]) {
-    if !matches!(finding.kind, Kind::ExitStatus | Kind::Output) {
-        return;
+    if matches!(finding.kind, Kind::ExitStatus | Kind::Output) {
+        places.topic.borrow_mut().memory.extend(changed_meanwhile(places, steps));
     }
-    let access = |at: usize| {
-        let access = Entry::of(&places.execution.records[steps[at].at]).access()?;
-        (access.mode != AccessMode::Free).then_some(access)
-    };
+}
+
+/// Returns the memory that a thread accesses after others have written it while it was preempted.
+pub(crate) fn changed_meanwhile(places: &Places<'_>, steps: &[Done]) -> Vec<Range<u64>> {
     let mut memory = Vec::new();
     for at in (1..steps.len()).filter(|&at| steps[at].step.preempted) {
-        let thread = steps[at - 1].step.thread;
-        let is_own = |at: &usize| steps[*at].step.thread == thread;
-        let Some(back) = (at..steps.len()).find(is_own) else { continue };
-        let written = (at..back).filter_map(access).filter(|access| access.mode.writes());
-        let written: Vec<Access> = written.collect();
-        let later = (back..steps.len()).filter(is_own).take(SEARCHED).filter_map(access);
+        let Some(away) = Away::from(steps, at) else { continue };
+        let accesses = away.meanwhile().filter_map(|at| access(places, &steps[at]));
+        let written: Vec<Access> = accesses.filter(|access| access.mode.writes()).collect();
+        let later = away.afterwards(steps).filter_map(|at| access(places, &steps[at]));
         let changed = later.filter(|access| written.iter().any(|write| write.overlaps(access)));
         memory.extend(changed.map(|access| {
             let (start, end) = access.range();
@@ -98,7 +96,40 @@ pub(crate) fn note_what_changed_meanwhile(places: &Places<'_>, finding: &Finding
     }
     memory.sort_by_key(|range| (range.start, range.end));
     memory.dedup();
-    places.topic.borrow_mut().memory.extend(memory);
+    memory
+}
+
+/// The steps between a preemption of a thread and its next step.
+pub(crate) struct Away {
+    pub(crate) thread: u32,
+    from: usize,
+    back: usize,
+}
+
+impl Away {
+    /// Starts with the first step after a preemption. Returns nothing if the thread does not continue.
+    pub(crate) fn from(steps: &[Done], from: usize) -> Option<Self> {
+        let thread = steps.get(from.checked_sub(1)?)?.step.thread;
+        let back = (from..steps.len()).find(|&at| steps[at].step.thread == thread)?;
+        Some(Self { thread, from, back })
+    }
+
+    /// Returns the steps of other threads.
+    pub(crate) fn meanwhile(&self) -> Range<usize> {
+        self.from..self.back
+    }
+
+    /// Returns the next steps of the thread itself.
+    pub(crate) fn afterwards(&self, steps: &[Done]) -> impl Iterator<Item = usize> {
+        let thread = self.thread;
+        (self.back..steps.len()).filter(move |&at| steps[at].step.thread == thread).take(SEARCHED)
+    }
+}
+
+/// Returns what memory a step accesses.
+pub(crate) fn access(places: &Places<'_>, done: &Done) -> Option<Access> {
+    let access = Entry::of(&places.execution.records[done.at]).access()?;
+    (access.mode != AccessMode::Free).then_some(access)
 }
 
 /// Returns the last values of other threads that the failing thread has read since it was last switched to, as pairs of
@@ -109,10 +140,7 @@ fn observed(places: &Places<'_>, finding: &Finding, steps: &[Done]) -> Vec<usize
     }
     let Some(last) = steps.iter().rposition(|done| done.step.culprit) else { return Vec::new() };
     let thread = steps[last].step.thread;
-    let access = |at: usize| {
-        let access = Entry::of(&places.execution.records[steps[at].at]).access()?;
-        (access.mode != AccessMode::Free).then_some(access)
-    };
+    let access = |at: usize| access(places, &steps[at]);
     let own = (0..last).rev().take_while(|&at| steps[at].step.thread == thread).take(SEARCHED);
     let reads = own.filter_map(|at| Some((at, access(at).filter(|access| access.mode.reads())?)));
     let pair = |(at, read): (usize, Access)| {
@@ -125,7 +153,7 @@ fn observed(places: &Places<'_>, finding: &Finding, steps: &[Done]) -> Vec<usize
 }
 
 /// Returns true if a step is an access to memory for which the source has no name.
-fn is_unnamed(step: &Step) -> bool {
+pub(crate) fn is_unnamed(step: &Step) -> bool {
     step.what.ends_with(" bytes") || step.what.ends_with(" 1 byte")
 }
 

@@ -66,7 +66,13 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Done> 
         } else {
             waits.remove(&thread);
         }
-        let (frames, _) = places.stack(if is_futex(&event) { places.began(entry) } else { entry });
+        let placed = match event {
+            _ if is_futex(&event) => places.began(entry),
+            // Code of the library is where the program called it.
+            Event::Blocked { .. } | Event::Suspended { .. } if !places.is_placed(entry) => places.with_stack(at),
+            _ => entry,
+        };
+        let (frames, _) = places.stack(placed);
         let frame = if !entry.code().is_known() && !matches!(event, Event::Panic { .. }) {
             None
         } else {

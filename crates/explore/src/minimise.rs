@@ -1,6 +1,7 @@
 //! Confirms and minimises failing schedules.
 
 mod bounds;
+mod cycle;
 mod turns;
 
 use crate::{Bug, Execution, Executor, ExecutorError, Plan, Step, Switch, decisions};
@@ -64,6 +65,7 @@ pub fn minimise(
     search.groups()?;
     search.halves()?;
     search.fewer_turns()?;
+    search.one_by_one()?;
     search.subsets()?;
     search.shortcuts()?;
     search.fewer_rules()?;

@@ -140,6 +140,21 @@ pub fn last_written(name: &str, value: &str, ((by, step), is_preempted): (&(Stri
     format!("`{name}` is {value} (step {read}), because {by} has written it (step {step}){after}")
 }
 
+/// What a thread read before it failed, and which thread had written that: the rest of a sentence that begins with
+/// [`last_written`].
+#[must_use]
+pub fn continued(of: &str, (name, value): (&str, &str), read: u64, (by, written): (&str, u64)) -> String {
+    format!("; {of} continued after it read `{name}` = {value} (step {read}), which {by} had written (step {written})")
+}
+
+/// A thread reads what another one has written while it was preempted, after its step `after`. Threads come with their steps.
+#[must_use]
+pub fn changed_while_away(name: &str, (by, m): &(String, u64), after: u64, (of, n): &(String, u64)) -> String {
+    format!(
+        "while {of} is preempted after step {after}, {by} writes `{name}` (step {m}), which {of} then reads (step {n})"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,6 +196,15 @@ mod tests {
         assert_eq!(
             last_written("n", "35", (&by, true), 10),
             "`n` is 35 (step 10), because T1 has written it (step 6) and was preempted after that"
+        );
+        let by_other = ("T1".to_owned(), 6);
+        assert_eq!(
+            changed_while_away("slots[0]", &by_other, 3, &("main".to_owned(), 9)),
+            "while main is preempted after step 3, T1 writes `slots[0]` (step 6), which main then reads (step 9)"
+        );
+        assert_eq!(
+            continued("main", ("q->first", "null"), 45, ("T1", 40)),
+            "; main continued after it read `q->first` = null (step 45), which T1 had written (step 40)"
         );
         let meets = Meets {
             name: "n".to_owned(),

@@ -155,6 +155,22 @@ impl Told {
 /// Width if nothing else is known.
 const WIDTH: usize = 80;
 
+/// What `racehunter replay` needs to find a finding.
+#[derive(Default)]
+struct Replay {
+    /// A file that stands for the id.
+    file: Option<String>,
+    /// Options after that.
+    options: String,
+}
+
+impl Replay {
+    fn command(&self, finding: &Finding) -> String {
+        let what = self.file.as_ref().unwrap_or(&finding.id);
+        clean(&format!("racehunter replay {what}{}", self.options))
+    }
+}
+
 /// Writes results in one format, and counts the findings for the summary.
 pub struct Reporter<W> {
     out: W,
@@ -163,8 +179,7 @@ pub struct Reporter<W> {
     width: usize,
     root: PathBuf,
     sources: Sources,
-    /// Options after the id in the command that replays a finding.
-    replay_options: String,
+    replay: Replay,
     told: Told,
     /// The kinds of findings that count.
     kinds: BTreeSet<Kind>,
@@ -179,9 +194,9 @@ impl<W: Write> Reporter<W> {
     pub fn new(out: W, format: Format) -> Self {
         let (root, sources) = (PathBuf::new(), Sources::default());
         let (kinds, kept) = (BTreeSet::new(), Vec::new());
-        let (told, replay_options) = (Told::default(), String::new());
+        let (told, replay) = (Told::default(), Replay::default());
         let failure = None;
-        Self { out, format, color: false, width: WIDTH, root, sources, replay_options, told, kinds, kept, failure }
+        Self { out, format, color: false, width: WIDTH, root, sources, replay, told, kinds, kept, failure }
     }
 
     /// Turns colours on or off; see [`ColorChoice::resolve`].
@@ -217,7 +232,14 @@ impl<W: Write> Reporter<W> {
     /// Sets the options that `racehunter replay` needs to find what is reported, quoted for a shell: ` --out DIR`.
     #[must_use]
     pub fn replay_options(mut self, options: impl Into<String>) -> Self {
-        self.replay_options = options.into();
+        self.replay.options = options.into();
+        self
+    }
+
+    /// Sets the file that holds the finding, quoted for a shell, if it is not in a directory of findings.
+    #[must_use]
+    pub fn replay_file(mut self, file: Option<String>) -> Self {
+        self.replay.file = file;
         self
     }
 
@@ -249,7 +271,7 @@ impl<W: Write> Reporter<W> {
             self.kinds.insert(finding.kind);
         }
         let text = match self.format {
-            Format::Human => human::finding(finding, &mut self.sources, &self.replay_options, self.width),
+            Format::Human => human::finding(finding, &mut self.sources, &self.replay, self.width),
             Format::Short => short::finding(finding),
             // Programs get the unmodified text.
             Format::Json => json::finding(finding)?,

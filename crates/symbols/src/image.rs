@@ -179,6 +179,12 @@ impl Image {
         variables.is_array(&self.dwarf, function, expression)
     }
 
+    /// Returns the size of an expression's value if it is a number or the like.
+    pub(crate) fn plain_size(&self, function: (&str, u32), expression: &str) -> Option<u64> {
+        let variables = self.variables.get_or_init(|| Variables::index(&self.dwarf));
+        variables.plain_size(&self.dwarf, function, expression)
+    }
+
     /// Returns the size of the elements that an expression selects from.
     pub(crate) fn element_size(&self, function: (&str, u32), expression: &str) -> Option<u64> {
         let variables = self.variables.get_or_init(|| Variables::index(&self.dwarf));

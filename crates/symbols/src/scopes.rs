@@ -95,17 +95,27 @@ impl Scope<'_> {
         let unit = self.units.unit(self.dwarf, function)?;
         let mut cursor = unit.entries_at_offset(function.offset).ok()?;
         let (mut depth, mut found) = (0, None);
+        // The depth of a type or of another function in this one, whose variables are its own.
+        let mut inner = None;
         cursor.next_entry().ok()??;
         while let Ok(Some((step, entry))) = cursor.next_dfs() {
             depth += step;
             if depth <= 0 {
                 break;
             }
+            inner = inner.filter(|&inner| depth > inner);
+            if inner.is_some() {
+                continue;
+            }
+            if is_of_its_own(entry.tag()) {
+                inner = Some(depth);
+                continue;
+            }
             let is_variable = matches!(entry.tag(), gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter);
             if !is_variable || self.name(Place { offset: entry.offset(), ..function }).as_deref() != Some(wanted) {
                 continue;
             }
-            let place = self.plain(reference(self.units, entry, function, gimli::DW_AT_type)?);
+            let place = self.plain(self.type_of_entry(Place { offset: entry.offset(), ..function })?);
             match found {
                 Some(other) if other != place => return None,
                 _ => found = Some(place),
@@ -128,7 +138,8 @@ impl Scope<'_> {
     fn type_of_entry(&self, place: Place) -> Option<Place> {
         let entry = self.units.entry(place)?;
         reference(self.units, &entry, place, gimli::DW_AT_type).or_else(|| {
-            let declared = reference(self.units, &entry, place, gimli::DW_AT_specification)?;
+            let declared = reference(self.units, &entry, place, gimli::DW_AT_specification)
+                .or_else(|| reference(self.units, &entry, place, gimli::DW_AT_abstract_origin))?;
             reference(self.units, &self.units.entry(declared)?, declared, gimli::DW_AT_type)
         })
     }
@@ -169,7 +180,7 @@ impl Scope<'_> {
     }
 
     /// Returns the type without qualifiers and other names for it.
-    fn plain(&self, mut place: Place) -> Place {
+    pub(crate) fn plain(&self, mut place: Place) -> Place {
         for _ in 0..64 {
             let Some(entry) = self.units.entry(place).filter(|entry| is_transparent(entry.tag())) else { break };
             let Some(inner) = reference(self.units, &entry, place, gimli::DW_AT_type) else { break };
@@ -192,8 +203,36 @@ pub(crate) fn name(units: &Units, dwarf: &Dwarf<Bytes>, mut place: Place) -> Opt
     None
 }
 
+/// Returns true for what has variables or members of its own.
+fn is_of_its_own(tag: gimli::DwTag) -> bool {
+    matches!(
+        tag,
+        gimli::DW_TAG_inlined_subroutine
+            | gimli::DW_TAG_subprogram
+            | gimli::DW_TAG_class_type
+            | gimli::DW_TAG_structure_type
+            | gimli::DW_TAG_union_type
+    )
+}
+
+/// Returns the line of the declaration of what a DIE describes, which may be in another DIE.
+pub(crate) fn line(units: &Units, mut place: Place) -> Option<u64> {
+    for _ in 0..4 {
+        let entry = units.entry(place)?;
+        if let Some(line) = entry.attr_value(gimli::DW_AT_decl_line).ok()?.and_then(|line| line.udata_value()) {
+            return Some(line);
+        }
+        place = reference(units, &entry, place, gimli::DW_AT_specification)
+            .or_else(|| reference(units, &entry, place, gimli::DW_AT_abstract_origin))?;
+    }
+    None
+}
+
 /// Returns a function's or variable's name without scopes, template arguments and parameters.
 fn simple_name(name: &str) -> &str {
+    if name.ends_with("{lambda}") {
+        return "operator()";
+    }
     let end = name.find(['(', '<']).unwrap_or(name.len());
     let name = &name[..end];
     name.rsplit("::").next().unwrap_or(name)

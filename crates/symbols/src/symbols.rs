@@ -243,6 +243,14 @@ impl Symbols {
         }
     }
 
+    /// Returns false if `expression` at a frame's place is a number or the like, of which an access to `size` bytes in a library
+    /// function is no part: `std::to_string(number)` writes a text.
+    #[must_use]
+    pub fn may_hold(&self, frame: &Frame, expression: &str, size: u64) -> bool {
+        let whole = self.executable.plain_size((&frame.function, frame.line), expression);
+        whole.is_none_or(|whole| whole == size)
+    }
+
     /// Returns the source's name for the block that it allocates at a frame's place: `*q` for `q = malloc(sizeof *q);`.
     #[must_use]
     pub fn allocated_for(&self, frame: &Frame) -> Option<String> {

@@ -131,6 +131,8 @@ impl Variables {
                 }
             }
             if is_function {
+                // A function that is defined in its class has its line there.
+                let line = line.or_else(|| scopes::line(&self.units, place));
                 if let Some((line, name)) = line.zip(scopes::name(&self.units, dwarf, place)) {
                     self.functions.entry(name).or_default().push((line, place));
                 }
@@ -241,6 +243,21 @@ impl Variables {
         let mut path = String::new();
         walk.describe(place, offset % each, &mut path);
         Some((path, walk.form(place, offset % each)))
+    }
+
+    /// Returns the size of an expression's value if it is a number or the like, which has no parts.
+    pub(crate) fn plain_size(
+        &self,
+        dwarf: &Dwarf<Bytes>,
+        (function, line): (&str, u32),
+        expression: &str,
+    ) -> Option<u64> {
+        let place = self.scope(dwarf).type_of(function, line, expression)?;
+        let place = self.scope(dwarf).plain(place);
+        let tag = self.units.entry(place)?.tag();
+        matches!(tag, gimli::DW_TAG_base_type | gimli::DW_TAG_enumeration_type)
+            .then(|| size_of(&self.units, place, 0))
+            .flatten()
     }
 
     /// Returns true if an expression is an array, which is shown by its name rather than by what its name points to.

@@ -154,3 +154,23 @@ fn a_long_schedule_shrinks_to_one_preemption() {
     // `main` gives way once, each thread ends once, and one of them is preempted.
     assert_eq!(least.switches.len(), 6);
 }
+
+/// Five threads each hold a lock and wait for the next one. A random walk preempts most of them while they hold it; one
+/// preemption is enough.
+#[test]
+fn a_cycle_of_locks_shrinks_to_one_preemption() {
+    let philosopher = |at: usize| vec![Op::Lock(at), Op::Lock((at + 1) % 5), Op::Unlock((at + 1) % 5), Op::Unlock(at)];
+    let program = Program::fork_join((0..5).map(philosopher).collect(), Vec::new());
+    let mut tried = 0;
+    for seed in 0..20 {
+        let hunt = found_by(Technique::Random, &program, false, seed);
+        let mut executor = executor(&program, false);
+        executor.add_all_points();
+        for found in hunt.summary.found.iter().filter(|found| matches!(found.bug, Bug::Deadlock(_))) {
+            let least = simplify(&mut executor, &found.repeat, &found.bug, Effort::of(300)).unwrap().unwrap();
+            assert_eq!(least.preemptions, 1, "seed {seed}, from {}", found.preemptions);
+            tried += 1;
+        }
+    }
+    assert!(tried > 5, "{tried}");
+}

@@ -85,6 +85,16 @@ impl Turns {
         Self(turns)
     }
 
+    /// Returns the turns with some threads at the end, one after the other: the first thread, all turns of each of the others,
+    /// and the last turn of the first if it has several.
+    pub(super) fn around(&self, first: ThreadId, others: &[ThreadId]) -> Self {
+        let of = |thread: ThreadId| self.0.iter().copied().filter(move |turn| turn.thread == thread);
+        let mut own: Vec<Turn> = of(first).collect();
+        let last = if own.len() > 1 { own.pop() } else { None };
+        let before = self.0.iter().copied().filter(|turn| turn.thread != first && !others.contains(&turn.thread));
+        Self(before.chain(own).chain(others.iter().flat_map(|&other| of(other))).chain(last).collect())
+    }
+
     /// Returns only the first turns; the rest is left open.
     pub(super) fn first(&self, count: usize) -> Self {
         Self(self.0[..count.min(self.0.len())].to_vec())
@@ -127,6 +137,16 @@ mod tests {
         assert_eq!(all.grouped(1..4), turns(&[(1, 1), (0, 2), (0, 4), (1, 3), (1, 5)]));
         assert_eq!(all.grouped(0..2), all);
         assert_eq!(all.first(2), turns(&[(1, 1), (0, 2)]));
+    }
+
+    #[test]
+    fn threads_take_turns_around_one_of_them() {
+        let all = turns(&[(0, 9), (1, 1), (2, 2), (3, 3), (1, 4), (2, 5)]);
+        let [first, others] = [ThreadId(1), ThreadId(3)];
+        let around = turns(&[(0, 9), (1, 1), (3, 3), (2, 2), (2, 5), (1, 4)]);
+        assert_eq!(all.around(first, &[others, ThreadId(2)]), around);
+        let around = turns(&[(0, 9), (2, 2), (2, 5), (3, 3), (1, 1), (1, 4)]);
+        assert_eq!(all.around(others, &[first]), around);
     }
 
     #[test]

@@ -9,17 +9,22 @@ use crate::text::wrap;
 use crate::threads::Threads;
 
 /// Returns how many of the sites take part: those of the threads that wait for each other, which come first. If no
-/// threads wait in a cycle, all of them.
+/// threads wait in a cycle, all but those that wait for the end of another one of them.
 pub(super) fn involved(finding: &Finding) -> usize {
     let sites = &finding.sites;
-    if finding.kind != Kind::Deadlock {
+    if !matches!(finding.kind, Kind::Deadlock | Kind::LostWakeup) {
         return sites.len();
     }
     let is_cycle = |length: usize| {
         let next = |at: usize| &sites[(at + 1) % length].thread;
         (0..length).all(|at| owner(&sites[at]) == Some(next(at)))
     };
-    (1..=sites.len()).find(|length| is_cycle(*length)).unwrap_or(sites.len())
+    let joins = |site: &Site| {
+        let is_waiting = |thread: &String| sites.iter().any(|other| other.thread == *thread);
+        site.access == "join" && owner(site).is_some_and(is_waiting)
+    };
+    let without_joins = || sites.iter().rposition(|site| !joins(site)).map_or(sites.len(), |last| last + 1);
+    (1..=sites.len()).find(|length| is_cycle(*length)).unwrap_or_else(without_joins)
 }
 
 /// Returns the owner of what a thread waits for.

@@ -6,9 +6,10 @@ mod snippet;
 mod summary;
 mod table;
 
-use racehunter_finding::{Finding, Frame, Site};
+use racehunter_finding::{Finding, Frame, Kind, Site};
 use racehunter_symbols::{own_frame, shortened};
 
+use crate::Replay;
 use crate::color::{ERROR, FAINT, FRAME, GOOD, STRONG, WARNING, paint};
 use crate::short::{location, place};
 use crate::sources::Sources;
@@ -23,15 +24,15 @@ pub(crate) use table::number;
 const FRAMES: usize = 12;
 
 /// Returns the whole report of a finding.
-pub(crate) fn finding(finding: &Finding, sources: &mut Sources, options: &str, columns: usize) -> String {
+pub(crate) fn finding(finding: &Finding, sources: &mut Sources, replay: &Replay, columns: usize) -> String {
     if finding.suppressed.is_some() {
         return suppressed(finding);
     }
     if let Some(first) = &finding.variant_of {
-        return variant(finding, first, options);
+        return variant(finding, first, replay, columns);
     }
     let threads = Threads::of(finding);
-    let mut out = heading(finding);
+    let mut out = heading(finding, columns);
     if let Some(cause) = &finding.cause {
         for (number, line) in wrap(&clean(cause), columns.saturating_sub(CAUSE.len())).iter().enumerate() {
             let lead = if number == 0 { paint(FRAME, CAUSE).to_string() } else { " ".repeat(CAUSE.len()) };
@@ -40,32 +41,42 @@ pub(crate) fn finding(finding: &Finding, sources: &mut Sources, options: &str, c
     }
     let gutter = finding.sites.iter().map(|site| site.line.to_string().len()).max().unwrap_or(1).max(2);
     let involved = bystanders::involved(finding);
-    for (number, site) in finding.sites.iter().enumerate().take(involved) {
-        let labels = labels(finding, number, site, &threads);
-        out += &snippet::snippet(site, number == 0, &labels, sources, gutter, columns);
-        out += &stack(site, gutter, columns);
+    let mut number = 0;
+    // Threads that wait at the same place share the line of source.
+    for alike in finding.sites[..involved].chunk_by(is_alike) {
+        let labels: Vec<String> =
+            (number..).zip(alike).flat_map(|(number, site)| labels(finding, number, site, &threads)).collect();
+        out += &snippet::snippet(&alike[0], number == 0, &labels, sources, gutter, columns);
+        out += &stack(&alike[0], gutter, columns);
+        number += alike.len();
     }
     out += &bystanders::lines(finding, involved, &threads, columns);
     out += &table::table(finding, &threads, columns);
     for note in &finding.notes {
         out += &format!("  {} note: {}\n", paint(FRAME, "="), clean(note));
     }
-    out += &footer(finding, options);
+    out += &footer(finding, replay);
     out.push('\n');
     out
+}
+
+/// Returns true if two threads wait at the same place, by the same calls.
+fn is_alike(one: &Site, other: &Site) -> bool {
+    let place = |site: &Site| (site.file.clone(), site.line, site.column, site.access.clone());
+    one.waits_for.is_some() && other.waits_for.is_some() && place(one) == place(other) && one.stack == other.stack
 }
 
 /// The text before the cause of a finding.
 const CAUSE: &str = "  cause: ";
 
 /// Returns a variant of another finding, in three lines.
-fn variant(finding: &Finding, first: &str, options: &str) -> String {
+fn variant(finding: &Finding, first: &str, replay: &Replay, columns: usize) -> String {
     let mark = paint(FRAME, "=");
-    let mut out = heading(finding);
+    let mut out = heading(finding, columns);
     let places: Vec<String> = finding.sites.iter().map(place).collect();
     out += &format!("  {} {}\n", paint(FRAME, "-->"), places.join(", "));
     out += &format!("  {mark} the same cause as {}    ", clean(first));
-    out += &format!("{mark} replay: racehunter replay {}{}\n\n", clean(&finding.id), clean(options));
+    out += &format!("{mark} replay: {}\n\n", replay.command(finding));
     out
 }
 
@@ -91,18 +102,25 @@ pub(crate) fn problem(message: &str, help: &[&str]) -> String {
     out
 }
 
-fn heading(finding: &Finding) -> String {
-    let kind = finding.kind.name();
-    let severity = if finding.confirmed {
-        paint(ERROR, format_args!("error[{kind}]"))
-    } else {
-        paint(WARNING, format_args!("warning[{kind}]"))
+/// Returns the title. The threads of a deadlock are below each other if one line has no room for all of them.
+fn heading(finding: &Finding, columns: usize) -> String {
+    let (severity, style) = if finding.confirmed { ("error", ERROR) } else { ("warning", WARNING) };
+    let severity = format!("{severity}[{}]", finding.kind.name());
+    let message = clean(&finding.message);
+    let details = details(finding).map(|details| format!("({details})"));
+    let whole = details.as_ref().map_or_else(|| message.clone(), |details| format!("{message} {details}"));
+    let lead = width(&severity) + 2;
+    let room = columns.saturating_sub(lead);
+    let parts =
+        |end| message.split_inclusive(end).chain(details.as_deref()).flat_map(|part| wrap(part, room)).collect();
+    let lines: Vec<String> = match finding.kind {
+        _ if width(&whole) <= room || room < lead => vec![whole],
+        Kind::Deadlock => parts("; "),
+        _ if width(&message) <= room => parts("\n"),
+        _ => wrap(&whole, room),
     };
-    let mut message = clean(&finding.message);
-    if let Some(details) = details(finding) {
-        message += &format!(" ({details})");
-    }
-    format!("{severity}{}\n", paint(STRONG, format_args!(": {message}")))
+    let separator = format!("\n{}", " ".repeat(lead));
+    format!("{}{}\n", paint(style, severity), paint(STRONG, format_args!(": {}", lines.join(&separator))))
 }
 
 /// Returns what kind of memory it is about: `4 bytes, heap, allocated at src/queue.c:21`.
@@ -159,7 +177,7 @@ fn frame_text(frame: &Frame, widest: usize) -> String {
     }
 }
 
-fn footer(finding: &Finding, options: &str) -> String {
+fn footer(finding: &Finding, replay: &Replay) -> String {
     let [shown, tried] = finding.replayed;
     let replayed = match (finding.confirmed, tried) {
         (true, _) => paint(GOOD, format_args!("replayed {shown}/{tried}")),
@@ -171,10 +189,9 @@ fn footer(finding: &Finding, options: &str) -> String {
     if tried == 0 && finding.schedule.switches.is_empty() {
         return format!("  {mark} {}, {replayed}\n", count(u64::from(finding.preemptions), "preemption"));
     }
+    let command = replay.command(finding);
     format!(
-        "  {mark} {}, {replayed}    {mark} replay: racehunter replay {}{}\n",
-        count(u64::from(finding.preemptions), "preemption"),
-        clean(&finding.id),
-        clean(options),
+        "  {mark} {}, {replayed}    {mark} replay: {command}\n",
+        count(u64::from(finding.preemptions), "preemption")
     )
 }

@@ -7,7 +7,7 @@ mod page;
 use std::path::Path;
 use std::time::Duration;
 
-use findings::{all, coverage, data_race, deadlock, step, threads, uncontrolled};
+use findings::{all, coverage, data_race, deadlock, step, threads, uncontrolled, use_after_free};
 use racehunter_finding::{Coverage, Finding, Kind};
 use racehunter_report::{Bound, Format, Reporter};
 use serde_json::{Value, json};
@@ -393,13 +393,42 @@ fn steps_keep_their_numbers() {
 /// A thread that waits only because others are deadlocked is listed separately.
 #[test]
 fn bystanders_of_a_deadlock_are_apart() {
+    let of_main = "= because of that: main thread waits for the end of thread T1 `mover`";
     let text = wide(&deadlock(), 100);
-    assert_eq!(text.matches(":::").count(), 1, "{text}");
-    assert!(text.contains("= because of that: main thread waits for the end of thread T1 `mover`"), "{text}");
-    // Without a cycle there are no bystanders.
+    assert!(text.contains(of_main), "{text}");
+    // Both wait at the same place, which is quoted once.
+    assert_eq!((text.matches("\n  --> ").count(), text.matches(":::").count()), (1, 0), "{text}");
+    assert_eq!(
+        [text.matches("thread T1 `mover` waits for").count(), text.matches("thread T2 `mover` waits for").count()],
+        [1, 1],
+        "{text}"
+    );
+    let mut apart = deadlock();
+    apart.sites[1].column += 1;
+    assert_eq!(wide(&apart, 100).matches(":::").count(), 1);
+    // Without a cycle, only a thread that waits for the end of another one is apart.
     let mut open = deadlock();
     open.sites[0].waits_for.as_mut().expect("it waits").owner = None;
+    assert!(wide(&open, 100).contains(of_main));
+    open.kind = Kind::LostWakeup;
+    assert!(wide(&open, 100).contains(of_main));
+    open.sites[2].access = "lock".to_owned();
     assert!(!wide(&open, 100).contains("because of that"));
+}
+
+/// A cycle that is wider than the page has a line for each thread; other titles are broken between words.
+#[test]
+fn wide_titles_are_broken() {
+    let mut cycle = deadlock();
+    cycle.message = "T1 holds `first`, waits for `second`; T2 holds `second`, waits for `first`".to_owned();
+    let text = wide(&cycle, 80);
+    let expected = "error[deadlock]: T1 holds `first`, waits for `second`;\n                 T2 holds `second`, waits for `first`\n";
+    assert!(text.starts_with(expected), "{text}");
+    assert!(wide(&cycle, 120).starts_with(&format!("error[deadlock]: {}\n", cycle.message)));
+    let mut long = use_after_free();
+    long.message = "a block is used by one thread and freed by another one without any order".to_owned();
+    let text = wide(&long, 80);
+    assert!(text.lines().take(2).all(|line| line.len() <= 80), "{text}");
 }
 
 /// A cause is on top, a variant is short, and the command has what it needs.

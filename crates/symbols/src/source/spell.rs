@@ -199,6 +199,10 @@ impl Line<'_> {
             return None;
         }
         let argument = arguments.get(usize::from(copies && access == Access::Read))?.clone();
+        // A function of a library works on a value that it makes of a number or a text.
+        if access == Access::Call && argument.len() == 1 && self.class(argument.start) == Some(Class::Literal) {
+            return self.is_initialised(at).then(|| self.plain(at..at + 1)).flatten();
+        }
         if self.word(argument.start) == "&" {
             return self.plain(argument.start + 1..argument.end);
         }
@@ -350,6 +354,13 @@ impl Line<'_> {
             }
         }
         false
+    }
+
+    /// Returns true for the `a` of `Object() : a("text")`, a member that a constructor initialises.
+    fn is_initialised(self, at: usize) -> bool {
+        let follows = |colon: usize| colon.checked_sub(1).is_none_or(|before| self.word(before) == ")");
+        let colon = (0..at).find(|&before| self.word(before) == ":");
+        colon.is_some_and(follows) && (0..at).all(|before| !matches!(self.word(before), "?" | ";" | "{" | "="))
     }
 
     /// Returns true for the `T` of `new T{}`, where no object exists yet.

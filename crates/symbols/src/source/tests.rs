@@ -212,3 +212,13 @@ proptest::proptest! {
         }
     }
 }
+
+/// A library makes something of a number or a text: neither is what it writes. A constructor's member is.
+#[test]
+fn literals_are_not_memory() {
+    is(call("Config() : |name(\"config\") {}"), "name");
+    is(call("    : size(0), |name(\"config\")"), "name");
+    assert_eq!(call("return |text(\"config\");"), None);
+    assert_eq!(call("x = ok() ? y : |text(\"config\");"), None);
+    is(call("|take(&lock)"), "lock");
+}
