@@ -23,8 +23,10 @@
 //! `a`: schedules with a different order are explored, and no race is reported.
 
 mod functions;
+mod hidden;
 
-pub use functions::{ALL, HIDDEN};
+pub use functions::ALL;
+pub use hidden::HIDDEN;
 
 /// One access of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
