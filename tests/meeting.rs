@@ -63,9 +63,10 @@ fn accesses_outside_an_unknown_lock_are_a_race() {
     assert_eq!(confirmed(&hunted), [200], "{:?}", hunted.overview());
 }
 
-/// The library links the nodes of the list, unseen, so that threads might be ordered by that. One thread keeps a pointer into a
-/// node that the other one frees; without a quarantine, the next node is put where the first one was.
+/// The library reads a number, unseen, so that threads might be ordered by that. One thread keeps a pointer into a node that the
+/// other one frees; without a quarantine, the next node is put where the first one was.
 const NODE: &str = "
+#include <charconv>
 #include <list>
 #include <mutex>
 #include <thread>
@@ -77,6 +78,9 @@ static long *front() {
 }
 static void replace() {
     std::lock_guard<std::mutex> guard(mutex);
+    const char text[] = \"1.5\";
+    double value;
+    std::from_chars(text, text + 3, value);
 #line 200
     numbers.pop_back();
     numbers.push_back(1);

@@ -22,7 +22,6 @@ macro_rules! objects {
             ),)*
             ".popsection",
         );
-        const NAMES: &[&str] = &[$($name,)*];
     };
 }
 
@@ -31,73 +30,7 @@ unsafe extern "C" {
     static rh_hidden: u8;
 }
 
-objects! {
-    "asctime",
-    "crypt",
-    "ctermid",
-    "drand48",
-    "ecvt",
-    "environment",
-    "ether_aton",
-    "ether_ntoa",
-    "getdate",
-    "getfsent",
-    "getgrent",
-    "getgrnam",
-    "gethostbyname",
-    "gethostent",
-    "getlogin",
-    "getmntent",
-    "getnetbyname",
-    "getnetent",
-    "getopt",
-    "getpass",
-    "getprotobyname",
-    "getprotoent",
-    "getpwent",
-    "getpwnam",
-    "getservbyname",
-    "getservent",
-    "getttyent",
-    "getusershell",
-    "getutent",
-    "hsearch",
-    "l64a",
-    "locale",
-    "localeconv",
-    "mblen",
-    "mbrlen",
-    "mbrtowc",
-    "mbtowc",
-    "ptsname",
-    "random",
-    "strtok",
-    "syslog",
-    "timezone",
-    "tm",
-    "tmpnam",
-    "ttyname",
-    "wcrtomb",
-    "wctomb",
-}
-
-const _: () = assert!(are_the_same(), "the names of hidden state differ from those of the models");
-
-const fn are_the_same() -> bool {
-    let mut at = 0;
-    while at < NAMES.len() && at < HIDDEN.len() {
-        let (a, b) = (NAMES[at].as_bytes(), HIDDEN[at].as_bytes());
-        let mut byte = 0;
-        while byte < a.len() && byte < b.len() && a[byte] == b[byte] {
-            byte += 1;
-        }
-        if byte != a.len() || byte != b.len() {
-            return false;
-        }
-        at += 1;
-    }
-    NAMES.len() == HIDDEN.len()
-}
+racehunter_sight::hidden_state!(objects);
 
 /// Returns the address of the byte that represents a state.
 pub(crate) fn address(name: &str) -> Option<usize> {
