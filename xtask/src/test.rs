@@ -54,7 +54,8 @@ impl Run {
 
     /// Returns a cargo command with the profile.
     fn cargo(&self, command: &str, words: &[&str]) -> Shell {
-        let shell = cargo(&[&[command, "--quiet", "--profile", self.profile.name()], words].concat());
+        let go_on: &[&str] = if command == "test" { &["--no-fail-fast"] } else { &[] };
+        let shell = cargo(&[&[command, "--quiet", "--profile", self.profile.name()], go_on, words].concat());
         if self.is_whole() { shell.env("RACEHUNTER_ORACLE_CASES", TIMES) } else { shell }
     }
 
