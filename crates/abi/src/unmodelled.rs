@@ -41,6 +41,16 @@ pub const UNMODELLED_SEQUENCE: u64 = 35;
 /// Index in [`UNMODELLED`] of functions of the C++ library that access too many nodes, or nodes that are missing.
 pub const UNMODELLED_NODES: u64 = 36;
 
+/// Returns false if a feature, by its number in the log, cannot order threads. What the detector does not know of it may hide a
+/// race, but cannot make ordered accesses look like one.
+#[must_use]
+pub const fn may_order(feature: u64) -> bool {
+    !matches!(
+        feature.wrapping_sub(UNMODELLED_FUNCTION),
+        UNMODELLED_FORMAT | UNMODELLED_CLOCK | UNMODELLED_HALF | UNMODELLED_SEQUENCE | UNMODELLED_NODES
+    )
+}
+
 /// C library functions without a model.
 pub const UNMODELLED: [&str; 37] = [
     "aio_read",

@@ -89,6 +89,7 @@ pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> b
     match what {
         what if what.is_assumption() => false,
         Escape::None | Escape::Fork | Escape::Exec | Escape::Returned | Escape::OwnStack | Escape::Taker => false,
+        Escape::Unmodelled => racehunter_log::may_order(object),
         // Files with different contents each time, such as random numbers.
         Escape::Unseen if object & VARIES != 0 => false,
         // Functions of the C library that only touch memory, or state of their own, order no threads.

@@ -40,4 +40,5 @@ pub use racehunter_abi::{
     Address, Cause, CodeAddress, Escape, EventNumber, File, FileKind, FileOperation, Misuse, Record, SiteId,
     TRACES_OF_FIFOS, TRACES_OF_KERNEL, TRACES_OF_KEYS, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS,
     TRACES_OF_PROCESSES, ThreadId, ThreadPath, Touched, UNMODELLED, UNMODELLED_FUNCTION, Wait, descriptor_at,
+    may_order,
 };

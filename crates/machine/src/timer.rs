@@ -45,6 +45,9 @@ pub struct TimerSetting {
 }
 
 impl TimerSetting {
+    /// Stops a timer.
+    pub const STOPPED: Self = Self { interval: 0, first: 0 };
+
     /// Parses seconds and a part of a second in units of `unit` nanoseconds; returns nothing if the part is invalid.
     #[must_use]
     pub fn read([interval, first]: [[i64; 2]; 2], unit: u64) -> Option<Self> {

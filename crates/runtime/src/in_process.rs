@@ -33,10 +33,8 @@ pub(crate) fn is_on() -> bool {
 unsafe fn reset() {
     if MARK.get() != 0 {
         let threads = COUNT.get();
-        sync::objects::reset();
         sync::condition::reset();
         signals::reset();
-        timers::reset();
         io::reset();
         sync::files::reset();
         storage::look_at_libraries();
@@ -63,11 +61,14 @@ unsafe extern "C" fn racehunter_on_start() {
         (*server::header()).loops = 1;
         schedule::end();
         STAGE.set(Stage::Preparing((*server::header()).preparatory));
-        // Synchronisation before the loop stays valid: objects are recreated in every iteration, and no lock can be
-        // held here.
-        sync::objects::reset();
     }
+    // Objects that were initialised before stay valid. They are recreated in every iteration, and no lock can be held here.
+    sync::objects::keep_settings();
+    timers::iterations::keep();
+    sync::objects::reset();
     reset();
+    sync::objects::restore_settings();
+    timers::iterations::restore();
     let header = server::header();
     match STAGE.get() {
         Stage::Preparing(0) => {
@@ -82,6 +83,13 @@ unsafe extern "C" fn racehunter_on_start() {
         }
         Stage::Outside => schedule::begin_without_plan(),
     }
+    timers::iterations::resume();
+}
+
+/// Undoes what the body has changed of objects and timers that existed before it.
+unsafe fn roll_back() {
+    sync::objects::roll_settings_back();
+    timers::iterations::roll_back();
 }
 
 /// Ends the body of the loop. Returns whether to run it again.
@@ -91,6 +99,7 @@ unsafe extern "C" fn racehunter_on_restart() -> i32 {
         Stage::Outside => 0,
         Stage::Preparing(left) => {
             drain();
+            roll_back();
             STAGE.set(Stage::Preparing(left - 1));
             1
         }
@@ -104,6 +113,7 @@ unsafe extern "C" fn racehunter_on_restart() -> i32 {
                 // A thread is still blocked somewhere, or something cannot be reset: the next execution gets a new process.
                 sys::exit_group(0);
             }
+            roll_back();
             i32::from(server::has_next())
         }
     }

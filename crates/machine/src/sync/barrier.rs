@@ -45,6 +45,12 @@ impl Barrier {
         self.size != 0
     }
 
+    /// Returns the number of threads that it waits for.
+    #[must_use]
+    pub const fn size(&self) -> u32 {
+        self.size
+    }
+
     /// Returns true if threads wait for others.
     #[must_use]
     pub const fn is_awaited(&self) -> bool {

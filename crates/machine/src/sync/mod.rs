@@ -58,6 +58,23 @@ pub enum State {
     Condition(Condition),
 }
 
+impl State {
+    /// Returns what the initialisation of an object has set and its memory does not contain, if anything: the state when no thread
+    /// uses it.
+    #[must_use]
+    pub fn settings(&self) -> Option<Self> {
+        match self {
+            Self::Barrier(barrier) if barrier.is_initialised() => {
+                Some(Self::Barrier(Barrier::default().again(barrier.size())))
+            }
+            Self::Condition(Condition { clock, .. }) if *clock != 0 => {
+                Some(Self::Condition(Condition { clock: *clock, wakeups: 0 }))
+            }
+            _ => None,
+        }
+    }
+}
+
 macro_rules! views {
     ($($get:ident, $change:ident, $variant:ident, $what:literal;)*) => {
         impl State {
@@ -129,6 +146,20 @@ mod tests {
         assert!(State::default().owner().is_none());
         assert!(State::Barrier(Barrier::default()).owner().is_none());
         assert!(State::Condition(Condition::default()).owner().is_none());
+    }
+
+    #[test]
+    fn settings_are_what_initialisation_has_set() {
+        let mut state = State::Barrier(Barrier::default().again(2));
+        assert_eq!(state.settings(), Some(state));
+        let new = state;
+        state.as_barrier().arrive();
+        assert_eq!(state.settings(), Some(new));
+        assert_eq!(State::Barrier(Barrier::default()).settings(), None);
+        let condition = |clock, wakeups| State::Condition(Condition { clock, wakeups });
+        assert_eq!((condition(1, 7).settings(), condition(0, 7).settings()), (Some(condition(1, 0)), None));
+        state.as_mutex().take(ME, LockForm::Mutex);
+        assert_eq!((state.settings(), State::default().settings()), (None, None));
     }
 
     #[test]

@@ -204,6 +204,53 @@ pub(crate) unsafe fn has_waiters(wait: Wait, address: usize) -> bool {
     !object.is_null() && (*object).waiters > 0
 }
 
+/// What initialisation had set in an object when an iteration of an in-process loop began.
+#[derive(Clone, Copy)]
+struct Kept {
+    address: usize,
+    state: State,
+}
+
+static KEPT: Global<*mut Kept> = Global::new(core::ptr::null_mut());
+static KEPT_ROOM: Global<usize> = Global::new(0);
+static KEPT_COUNT: Global<usize> = Global::new(0);
+
+/// Returns the objects that synchronise, and whose initialisation has set something.
+unsafe fn with_settings() -> impl Iterator<Item = (*mut Object, State)> {
+    let objects = (0..CAPACITY.get()).map(|slot| *TABLE.get().add(slot));
+    let synchronise = |object: &*mut Object| !object.is_null() && (**object).key & 3 == Class::Synchronisation as usize;
+    objects.filter(synchronise).filter_map(|object| Some((object, (*object).state.settings()?)))
+}
+
+/// Notes what initialisation has set: the body of a loop begins.
+pub(crate) unsafe fn keep_settings() {
+    if USED.get() > KEPT_ROOM.get() {
+        KEPT_ROOM.set(USED.get() * 2);
+        KEPT.set(arena::take_lasting(KEPT_ROOM.get() * size_of::<Kept>()) as *mut Kept);
+    }
+    KEPT_COUNT.set(0);
+    for (object, state) in with_settings() {
+        *KEPT.get().add(KEPT_COUNT.get()) = Kept { address: (*object).key >> 2, state };
+        KEPT_COUNT.set(KEPT_COUNT.get() + 1);
+    }
+}
+
+/// Sets it again, where everything else was forgotten.
+pub(crate) unsafe fn restore_settings() {
+    for at in 0..KEPT_COUNT.get() {
+        let Kept { address, state } = *KEPT.get().add(at);
+        (*find(Class::Synchronisation, address)).state = state;
+    }
+}
+
+/// Undoes what the body of a loop has set: it has ended.
+pub(crate) unsafe fn roll_settings_back() {
+    for (object, _) in with_settings() {
+        (*object).state = State::Unused;
+    }
+    restore_settings();
+}
+
 /// Forgets everything, for the next iteration of an in-process loop. The arena reclaims the memory itself.
 pub(crate) unsafe fn reset() {
     TABLE.set(core::ptr::null_mut());

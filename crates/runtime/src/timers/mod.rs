@@ -9,6 +9,7 @@
 
 pub(crate) mod file;
 mod interval;
+pub(crate) mod iterations;
 mod posix;
 
 use crate::clock::{self, SyncClock};
@@ -56,6 +57,8 @@ struct Timer {
     missed: u32,
     /// Number of expirations before it was set.
     owed: u64,
+    /// The setting that it gets when the body of an in-process loop begins, unless it is set before.
+    resumes: TimerSetting,
     /// Number of expirations in its file that the program may not have read yet.
     unread: u64,
     /// The clock of the threads that have set it.
@@ -105,6 +108,7 @@ unsafe fn make(first: usize, notice: Notice) -> usize {
     (*t).state = machine::Timer::STOPPED;
     (*t).missed = 0;
     (*t).owed = 0;
+    (*t).resumes = TimerSetting::STOPPED;
     (*t).unread = 0;
     index
 }
@@ -146,6 +150,7 @@ unsafe fn thread_of(index: usize, code: usize) -> *mut Thread {
 /// Sets a timer, or stops it.
 unsafe fn set(index: usize, deadline: Deadline, interval: u64, code: usize) {
     let it = timer(index);
+    (*it).resumes = TimerSetting::STOPPED;
     if deadline.is_never() && (*it).state.deadline.is_never() {
         (*it).state.interval = interval;
         return;
@@ -238,7 +243,7 @@ unsafe fn note_expiration(it: *const Timer) {
     log::event(Kind::Timer, n, (*it).thread.thread().map_or(0, ThreadId::index), 0, detail::TIMER_EXPIRED);
 }
 
-/// Forgets all timers, between iterations of an in-process loop, and in a new process.
+/// Forgets all timers, in a new process.
 pub(crate) unsafe fn reset() {
     core::ptr::write_bytes(timer(0), 0, USED.get());
     USED.set(0);

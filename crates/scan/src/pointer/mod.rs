@@ -482,6 +482,11 @@ impl<'a> PointsTo<'a> {
         self.instances[id].callers.iter().map(|(caller, _)| *caller)
     }
 
+    /// Returns the calls of an instance: callers and their instructions.
+    pub fn calls(&self, id: InstanceId) -> impl Iterator<Item = (InstanceId, u32)> + '_ {
+        self.instances[id].callers.iter().copied()
+    }
+
     /// Returns what an instance returns.
     pub fn result(&self, id: InstanceId) -> &Addresses {
         &self.instances[id].result

@@ -11,6 +11,7 @@ pub mod description;
 pub mod explanation;
 pub(crate) mod format;
 pub mod lifetime;
+mod nothing;
 pub mod publication;
 pub mod ranking;
 pub(crate) mod touch;

@@ -4,12 +4,12 @@
 //! Start at [`touched`].
 
 use super::format;
+use super::nothing::is_nothing;
 use crate::domain::congruence::Congruence;
 use crate::models::{Does, Model, Semaphore, Wait};
 use crate::pointer::address::{Addresses, Base};
 use crate::pointer::{InstanceId, PointsTo, STREAMS};
-use racehunter_ir::{CastOperator, Instruction, Operand, Operation, Type};
-use std::collections::BTreeSet;
+use racehunter_ir::{Instruction, Operand, Operation};
 
 /// Memory that an instruction touches.
 pub(crate) struct Touch {
@@ -190,36 +190,6 @@ fn has_number(points_to: &PointsTo<'_>, streams: &Addresses) -> bool {
         _ => false,
     };
     LINKS.iter().any(|name| points_to.program.has_symbol(name)) || streams.iter().any(is_standard)
-}
-
-/// Returns true if a value without targets is null or a number.
-fn is_nothing(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> bool {
-    let mut seen = BTreeSet::new();
-    let mut work = vec![operand.clone()];
-    while let Some(operand) = work.pop() {
-        let at = match &operand {
-            Operand::Instruction(at) => at.0,
-            Operand::Parameter(_) => match points_to.type_of(id, &operand) {
-                Some(Type::Integer(_) | Type::Float(_)) => continue,
-                _ => return false,
-            },
-            // Undefined values may be anything.
-            Operand::Undefined => return false,
-            _ => continue,
-        };
-        let code = points_to.code(id);
-        let instruction = &code.instructions[at as usize];
-        if !seen.insert(at) || matches!(instruction.ty, Type::Integer(_) | Type::Float(_)) {
-            continue;
-        }
-        match (&instruction.operation, &instruction.operands[..]) {
-            (Operation::Phi, paths) => work.extend(paths.iter().cloned()),
-            (Operation::Select, [_, one, other]) => work.extend([one.clone(), other.clone()]),
-            (Operation::Cast(CastOperator::Reinterpret) | Operation::Freeze, [value]) => work.push(value.clone()),
-            _ => return false,
-        }
-    }
-    true
 }
 
 /// Returns what the variable arguments in a list point to.

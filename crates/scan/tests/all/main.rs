@@ -1,6 +1,7 @@
 //! Tests of the whole analysis against the truth.
 
 mod clocks;
+mod library;
 mod lower;
 mod machine;
 mod mutants;

@@ -19,6 +19,8 @@ extern unsigned long __racehunter_any_ulong(void);
 /* Reads a text, and fills memory with bytes that are no pointers. */
 #define READ(text) ((void)strlen(text))
 #define FILL(memory, bytes) memset(memory, 1, bytes)
+/* Reads memory, all of it: of which members a function needs, libraries differ. */
+#define READ_ALL(memory) ((void)memcmp(memory, memory, sizeof *(memory)))
 
 #ifdef WANT_strtok
 static char *strtok_rest;
@@ -71,7 +73,7 @@ static char shared_text[26];
 
 struct tm *localtime(const time_t *when)
 {
-    (void)*(volatile const time_t *)when;
+    READ_ALL(when);
     FILL(&shared_time, sizeof shared_time);
     shared_time.tm_zone = "UTC";
     return &shared_time;
@@ -79,7 +81,7 @@ struct tm *localtime(const time_t *when)
 struct tm *gmtime(const time_t *when) { return localtime(when); }
 char *asctime(const struct tm *time)
 {
-    (void)*(volatile const int *)&time->tm_sec;
+    READ_ALL(time);
     FILL(shared_text, sizeof shared_text);
     return shared_text;
 }
@@ -125,8 +127,7 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
     if (service)
         READ(service);
     if (hints)
-        (void)*(volatile const int *)&hints->ai_flags, (void)*(volatile const int *)&hints->ai_family,
-            (void)*(volatile const int *)&hints->ai_socktype, (void)*(volatile const int *)&hints->ai_protocol;
+        READ_ALL(hints);
     if (__racehunter_any_int())
         return EAI_FAIL;
     struct addrinfo *all = NULL;
@@ -223,7 +224,7 @@ int getopt_long(int count, char *const *arguments, const char *options, const st
     READ(options);
     unsigned long one = __racehunter_any_ulong();
     READ(all[one].name);
-    (void)*(volatile const int *)&all[one].has_arg;
+    READ_ALL(all + one);
     if (which)
         *which = __racehunter_any_int();
     if (all[one].flag)
