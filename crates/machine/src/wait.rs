@@ -51,12 +51,19 @@ pub enum End {
 
 impl End {
     /// Returns how the wait of a continuing thread ended. If several reasons hold, the time-out counts, because the
-    /// schedule has chosen it; then the condition; then cancellation.
+    /// schedule has chosen it; then a handler that has broken the wait off; then the condition; then cancellation.
     #[inline]
     #[must_use]
-    pub fn of(timed_out: bool, is_available: impl FnOnce() -> bool, is_cancelled: impl FnOnce() -> bool) -> Self {
+    pub fn of(
+        timed_out: bool,
+        broken_off: bool,
+        is_available: impl FnOnce() -> bool,
+        is_cancelled: impl FnOnce() -> bool,
+    ) -> Self {
         if timed_out {
             Self::TimedOut
+        } else if broken_off {
+            Self::Interrupted
         } else if is_available() {
             Self::Done
         } else if is_cancelled() {
@@ -168,15 +175,16 @@ mod tests {
 
     #[test]
     fn reasons_in_their_order() {
-        assert_eq!(End::of(true, || true, || true), End::TimedOut);
-        assert_eq!(End::of(false, || true, || true), End::Done);
-        assert_eq!(End::of(false, || false, || true), End::Cancelled);
-        assert_eq!(End::of(false, || false, || false), End::Interrupted);
+        assert_eq!(End::of(true, true, || true, || true), End::TimedOut);
+        assert_eq!(End::of(false, true, || true, || true), End::Interrupted);
+        assert_eq!(End::of(false, false, || true, || true), End::Done);
+        assert_eq!(End::of(false, false, || false, || true), End::Cancelled);
+        assert_eq!(End::of(false, false, || false, || false), End::Interrupted);
     }
 
     #[test]
     fn nothing_is_asked_after_a_time_out() {
-        assert_eq!(End::of(true, || unreachable!(), || unreachable!()), End::TimedOut);
+        assert_eq!(End::of(true, false, || unreachable!(), || unreachable!()), End::TimedOut);
     }
 
     #[test]

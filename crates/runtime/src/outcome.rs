@@ -99,6 +99,10 @@ unsafe fn thread_states(outcome: u32) {
 pub(crate) unsafe fn finish(outcome: u32) -> ! {
     if !schedule::running() && outcome == OUTCOME_DEADLOCK {
         sys::complain(&["racehunter: deadlock: no thread can go on"], None);
+        if server::has_left() {
+            // So does a process that locks what another thread held when it was forked. Whoever waits for it has to wait too.
+            sys::stand_still();
+        }
     }
     debug::ends(outcome);
     publish(outcome);

@@ -491,8 +491,17 @@ pub(crate) unsafe fn begin_next() {
     begin_slot();
 }
 
+#[unsafe(link_section = ".data.racehunter")]
+static HAS_LEFT: Global<bool> = Global::new(false);
+
+/// Returns whether the program has forked this process.
+pub(crate) fn has_left() -> bool {
+    HAS_LEFT.get()
+}
+
 /// Called in a process that the program has forked: it is on its own, with only the thread that forked.
 pub(crate) unsafe fn leave() {
+    HAS_LEFT.set(true);
     kernel::forked();
     start::leave();
     schedule::end();

@@ -93,6 +93,8 @@ pub(crate) struct Thread {
     pub ends_by: EndsBy,
     /// A signal handler ran during the current wait, and ends it.
     pub interrupted: bool,
+    /// It ends it even if what the thread waits for is there by now.
+    pub broken_off: bool,
     /// That handler was installed to restart calls.
     pub restarts: bool,
     /// The current wait ends spuriously.
@@ -274,6 +276,7 @@ pub(crate) unsafe fn prepare(number: ThreadId) -> *mut Thread {
     (*t).signalled = false;
     (*t).ends_by = EndsBy::NOTHING;
     (*t).interrupted = false;
+    (*t).broken_off = false;
     (*t).for_nothing = false;
     (*t).cancellation = Cancellation::NEW;
     (*t).internal = false;

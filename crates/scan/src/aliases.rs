@@ -47,7 +47,7 @@ pub fn aliases(program: &Program, models: &Models) -> Option<Aliases> {
         let function = points_to.instances[id].function;
         for at in 0..program.function(function).0.instructions.len() as u32 {
             let Some(site) = program.site(function, at) else { continue };
-            for touch in touched(&points_to, id, at).into_iter().filter(|touch| !touch.atomic) {
+            for touch in touched(&points_to, id, at).into_iter().filter(|touch| !touch.mode.is_atomic()) {
                 for (base, offset) in touch.addresses.iter() {
                     if is_memory(points_to.describe(base)) {
                         accesses.entry(base).or_default().insert((site, offset, touch.bytes));

@@ -99,6 +99,7 @@ pub(crate) unsafe fn wait_until(waiting: Waiting, cause: Cause) -> End {
 unsafe fn begin_wait(t: *mut Thread, waiting: Waiting) {
     (*t).timed_out = false;
     (*t).interrupted = false;
+    (*t).broken_off = false;
     (*t).for_nothing = false;
     (*t).restarts = false;
     (*t).ends_by = waiting.ends_by;
@@ -107,7 +108,7 @@ unsafe fn begin_wait(t: *mut Thread, waiting: Waiting) {
 }
 
 unsafe fn end_wait(t: *mut Thread) -> End {
-    let end = End::of((*t).timed_out, || sync::available(t), || signals::cancel::ends_wait(t));
+    let end = End::of((*t).timed_out, (*t).broken_off, || sync::available(t), || signals::cancel::ends_wait(t));
     stop_awaiting(t);
     (*t).ends_by = EndsBy::NOTHING;
     end

@@ -16,7 +16,7 @@ pub(crate) mod send;
 mod wait;
 
 use crate::schedule::{EndsBy, await_object, stop_awaiting};
-use crate::sync::{__errno_location, barrier, condition};
+use crate::sync::{self, __errno_location, barrier, condition};
 use crate::thread::{Awaits, CURRENT, Thread, current};
 use crate::{clock, free, hooks, log, reach, schedule, tsan};
 use actions::{NO_DEFER, RESTART};
@@ -190,6 +190,9 @@ struct InterruptedWait {
     signalled: bool,
     timed_out: bool,
     interrupted: bool,
+    broken_off: bool,
+    /// What it waits for is not there yet.
+    waits: bool,
     ends_by: EndsBy,
     /// Number of signals and broadcasts of the condition variable so far.
     wakeups: u32,
@@ -207,6 +210,8 @@ impl InterruptedWait {
             signalled: (*t).signalled,
             timed_out: (*t).timed_out,
             interrupted: (*t).interrupted,
+            broken_off: (*t).broken_off,
+            waits: (*t).pending != Wait::Nothing && !sync::available(t),
             ends_by: (*t).ends_by,
             wakeups: if (*t).pending == Wait::Condition { condition::wakeups((*t).object) } else { 0 },
         };
@@ -226,6 +231,8 @@ impl InterruptedWait {
         (*t).ends_by = self.ends_by;
         let ends = self.ends_by.by_handler(restarts);
         (*t).interrupted = self.interrupted || ran && ends;
+        // The kernel decides that a call is over before the handler runs, which may provide what the call waits for.
+        (*t).broken_off = self.broken_off || self.waits && ran && ends;
         (*t).restarts = restarts;
         if self.pending == Wait::Nothing {
             return;

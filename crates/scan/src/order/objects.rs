@@ -38,7 +38,7 @@ pub fn overwritten(points_to: &PointsTo<'_>) -> Vec<(InstanceId, u32)> {
     };
     let mut found = Vec::new();
     for (id, at, is_zeroing) in writers(points_to) {
-        let touches = touched(points_to, id, at).into_iter().filter(|touch| touch.write);
+        let touches = touched(points_to, id, at).into_iter().filter(|touch| touch.mode.stores());
         let is_hit = touches.into_iter().any(|touch| {
             touch.addresses.iter().any(|address| {
                 (!is_zeroing && hits(&counters, OBJECT, address, touch.bytes))
@@ -88,7 +88,7 @@ pub fn written_plainly(points_to: &PointsTo<'_>) -> Vec<(BaseId, Congruence, u64
     let mut found = Vec::new();
     for (id, at, is_zeroing) in writers(points_to) {
         if !is_zeroing {
-            for touch in touched(points_to, id, at).into_iter().filter(|touch| touch.write) {
+            for touch in touched(points_to, id, at).into_iter().filter(|touch| touch.mode.stores()) {
                 found.extend(touch.addresses.iter().map(|(base, offset)| (base, offset, touch.bytes)));
             }
         }

@@ -133,7 +133,8 @@ pub fn accesses(
                 let touched = touched(points_to, id, at).into_iter().chain(ended(points_to, id, at));
                 let touched = touched.map(|touch| (touch, false));
                 let allocated = allocated(points_to, id, at).map(|touch| (touch, true));
-                for (Touch { address, addresses, bytes, write, atomic }, is_allocation) in touched.chain(allocated) {
+                for (Touch { address, addresses, bytes, mode }, is_allocation) in touched.chain(allocated) {
+                    let (write, atomic) = (mode.changes(), mode.is_atomic());
                     if addresses.is_empty() {
                         missing.nowhere.insert((id, at));
                     }
@@ -157,7 +158,7 @@ pub fn accesses(
                             || state.owned.contains(&base) && fresh::latest(points_to, id, &address) == Some(base);
                         // The handle of a thread may be written after the thread has started.
                         let mut state = state.clone();
-                        let created = instance.creates.get(&at).into_iter().flatten().filter(|_| write);
+                        let created = instance.creates.get(&at).into_iter().flatten().filter(|_| mode.stores());
                         for &created in created {
                             state.active.insert(created);
                             state.active.extend(tree.descendants(created));

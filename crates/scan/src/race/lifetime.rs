@@ -6,7 +6,7 @@ use crate::locks::summary::{self, LockBase};
 use crate::models::Model;
 use crate::pointer::address::{Addresses, Base};
 use crate::pointer::{InstanceId, PointsTo};
-use crate::race::touch::{ALL, Touch};
+use crate::race::touch::{ALL, Mode, Touch};
 use racehunter_ir::{Instruction, InstructionId, Operand, Operation};
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ pub(crate) fn ended(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<To
             let addresses = points_to.operand(id, &address);
             // Control may not have reached the array; then there is nothing to end, and its address is not that of
             // another one.
-            Touch { addresses, address: Operand::Undefined, bytes: ALL, write: true, atomic: false }
+            Touch { addresses, address: Operand::Undefined, bytes: ALL, mode: Mode::Write }
         };
         return arrays.map(touch).collect();
     }
@@ -48,7 +48,7 @@ pub(crate) fn ended(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<To
         let local = code.instructions[at as usize].operands.iter().skip(1).next_back().cloned();
         let touch = |address: Operand| {
             let addresses = points_to.operand(id, &address);
-            Touch { addresses, address, bytes: ALL, write: true, atomic: false }
+            Touch { addresses, address, bytes: ALL, mode: Mode::Write }
         };
         return local.map(touch).into_iter().collect();
     }
@@ -69,7 +69,7 @@ pub(crate) fn ended(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<To
                 // The address as seen from elsewhere: value names belong to the function that ends.
                 let address = Operand::Instruction(InstructionId(local));
                 let address = if leaves { Operand::Undefined } else { address };
-                touches.push(Touch { addresses, address, bytes: ALL, write: true, atomic: false });
+                touches.push(Touch { addresses, address, bytes: ALL, mode: Mode::Write });
             }
         }
     }
@@ -86,8 +86,7 @@ pub(crate) fn allocated(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Op
         address: Operand::Instruction(InstructionId(at)),
         addresses: Addresses::one(base, Congruence::exact(0)),
         bytes: ALL,
-        write: true,
-        atomic: false,
+        mode: Mode::Write,
     })
 }
 

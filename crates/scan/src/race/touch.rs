@@ -9,15 +9,47 @@ use crate::domain::congruence::Congruence;
 use crate::models::{Does, Model, Semaphore, Wait};
 use crate::pointer::address::{Addresses, Base};
 use crate::pointer::{InstanceId, PointsTo, STREAMS};
-use racehunter_ir::{Instruction, Operand, Operation};
+use racehunter_ir::{Instruction, Operand, Operation, Order};
 
 /// Memory that an instruction touches.
 pub(crate) struct Touch {
     pub(crate) address: Operand,
     pub(crate) addresses: Addresses,
     pub(crate) bytes: u64,
-    pub(crate) write: bool,
-    pub(crate) atomic: bool,
+    pub(crate) mode: Mode,
+}
+
+/// What an instruction does to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Read,
+    Write,
+    AtomicRead,
+    AtomicWrite,
+    /// An operation on a synchronisation object. It changes the object, so that a plain read of its memory races with it, but
+    /// nothing that the analysis follows.
+    Operation,
+}
+
+impl Mode {
+    fn made_atomic(self) -> Self {
+        if self == Self::Read { Self::AtomicRead } else { Self::AtomicWrite }
+    }
+
+    /// Returns true if it stores a value in memory.
+    pub(crate) fn stores(self) -> bool {
+        matches!(self, Self::Write | Self::AtomicWrite)
+    }
+
+    /// Returns true if it races with a read.
+    pub(crate) fn changes(self) -> bool {
+        self.stores() || self == Self::Operation
+    }
+
+    /// Returns true if it does not race with others like it.
+    pub(crate) fn is_atomic(self) -> bool {
+        !matches!(self, Self::Read | Self::Write)
+    }
 }
 
 /// An unlimited number of bytes.
@@ -40,22 +72,23 @@ pub(crate) fn touches(operation: &Operation) -> bool {
 pub(crate) fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
     let instance = &points_to.instances[id];
     let instruction = &points_to.program.function(instance.function).0.instructions[at as usize];
-    let touch = |index: usize, bytes: u64, write: bool, atomic: bool| {
+    let touch = |index: usize, bytes: u64, mode: Mode| {
         let address = instruction.operands[index].clone();
-        Touch { addresses: points_to.operand(id, &address), address, bytes, write, atomic }
+        Touch { addresses: points_to.operand(id, &address), address, bytes, mode }
     };
+    let mode = |order: Option<Order>, plain: Mode| order.map_or(plain, |_| plain.made_atomic());
     match &instruction.operation {
-        Operation::Load { bytes, order, .. } => vec![touch(0, *bytes, false, order.is_some())],
-        Operation::Store { bytes, order, .. } => vec![touch(1, *bytes, true, order.is_some())],
+        Operation::Load { bytes, order, .. } => vec![touch(0, *bytes, mode(*order, Mode::Read))],
+        Operation::Store { bytes, order, .. } => vec![touch(1, *bytes, mode(*order, Mode::Write))],
         Operation::Update { bytes, .. } | Operation::CompareExchange { bytes, .. } => {
-            vec![touch(0, *bytes, true, true)]
+            vec![touch(0, *bytes, Mode::AtomicWrite)]
         }
         Operation::Call | Operation::Invoke { .. } => {
             let mut all = Vec::new();
             // The call copies the memory behind some of its arguments; which ones is unknown.
             let copies = |callee: &InstanceId| points_to.gets_copies(*callee);
             if instance.callees.get(&at).into_iter().flatten().any(copies) {
-                let arguments = (1..instruction.operands.len()).map(|index| touch(index, ALL, false, false));
+                let arguments = (1..instruction.operands.len()).map(|index| touch(index, ALL, Mode::Read));
                 all.extend(arguments.filter(|touch| !touch.addresses.is_empty()));
             }
             for name in instance.outside.get(&at).into_iter().flatten() {
@@ -68,24 +101,22 @@ pub(crate) fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<
     }
 }
 
-/// The memory of a synchronisation object. Operations on it are atomic with respect to each other, and race with any
-/// other access.
-const OBJECT: u64 = 1;
+/// The memory of a synchronisation object, or the first part of it: no object is smaller.
+const OBJECT: u64 = 4;
 
 /// Collects what a function outside the program touches.
 fn touched_outside(points_to: &PointsTo<'_>, id: InstanceId, call: &Instruction, model: &Model, all: &mut Vec<Touch>) {
     let arguments = call.operands.len().saturating_sub(1);
-    let mut add = |index: usize, bytes: u64, write: bool, atomic: bool| {
+    let mut add = |index: usize, bytes: u64, mode: Mode| {
         let Some(address) = call.operands.get(index + 1).filter(|_| index < arguments) else { return };
         let addresses = points_to.operand(id, address);
         // Neither a null pointer nor a number is memory; any other pointer without targets was not followed.
         if !addresses.is_empty() || !is_nothing(points_to, id, address) {
-            all.push(Touch { addresses, address: address.clone(), bytes, write, atomic });
+            all.push(Touch { addresses, address: address.clone(), bytes, mode });
         }
     };
-    let sync = |index: usize, add: &mut dyn FnMut(usize, u64, bool, bool)| {
-        add(index, OBJECT, false, true);
-    };
+    // An object is operated on, or begins or ends.
+    let operation = |is_whole: bool| if is_whole { Mode::Write } else { Mode::Operation };
     match model {
         Model::Access(access) => {
             let length = access.length.and_then(|index| call.operands.get(index + 1));
@@ -99,82 +130,82 @@ fn touched_outside(points_to: &PointsTo<'_>, id: InstanceId, call: &Instruction,
             for index in 0..arguments {
                 let is_counted = counts && access.format.is_some_and(|format| index > format);
                 if access.writes_argument(index) || is_counted {
-                    add(index, bytes, true, false);
+                    add(index, bytes, Mode::Write);
                 }
                 if access.reads_argument(index) {
-                    add(index, bytes, false, false);
+                    add(index, bytes, Mode::Read);
                 }
                 if access.uses.contains(&index) {
-                    sync(index, &mut add);
+                    add(index, OBJECT, Mode::Operation);
                 }
                 if access.whole.contains(&index) {
-                    add(index, OBJECT, true, false);
+                    add(index, OBJECT, Mode::Write);
                 }
             }
-            for (index, write) in [(access.descriptor, false), (access.closes, true)] {
+            // Uses of a descriptor are atomic with respect to each other.
+            for (index, mode) in [(access.descriptor, Mode::AtomicRead), (access.closes, Mode::Write)] {
                 let Some(operand) = index.and_then(|index| call.operands.get(index + 1)) else { continue };
                 let number =
                     if let Operand::Integer(number) = operand { Congruence::exact(*number) } else { Congruence::ANY };
                 let addresses = Addresses::one(points_to.descriptors, number);
-                // Uses of a descriptor are atomic with respect to each other.
-                all.push(Touch { addresses, address: Operand::Null, bytes: 1, write, atomic: !write });
+                all.push(Touch { addresses, address: Operand::Null, bytes: 1, mode });
             }
             for &index in access.lists.iter().filter(|&&index| index < arguments) {
                 let address = call.operands[index + 1].clone();
                 let addresses = listed(points_to, &points_to.operand(id, &address));
                 if !addresses.is_empty() {
-                    all.push(Touch { addresses, address, bytes: ALL, write: counts, atomic: false });
+                    let mode = if counts { Mode::Write } else { Mode::Read };
+                    all.push(Touch { addresses, address, bytes: ALL, mode });
                 }
             }
         }
         Model::Allocate(allocate) => {
-            allocate.reads.iter().for_each(|&index| add(index, ALL, false, false));
-            allocate.into.into_iter().for_each(|index| add(index, 8, true, false));
-            allocate.copies.into_iter().for_each(|index| add(index, ALL, true, false));
+            allocate.reads.iter().for_each(|&index| add(index, ALL, Mode::Read));
+            allocate.into.into_iter().for_each(|index| add(index, 8, Mode::Write));
+            allocate.copies.into_iter().for_each(|index| add(index, ALL, Mode::Write));
         }
         // What else is given to such a function (a deadline, attributes) is read.
         Model::Lock(lock) => {
-            sync(lock.lock, &mut add);
-            (0..arguments).filter(|&index| index != lock.lock).for_each(|index| add(index, ALL, false, false));
+            add(lock.lock, OBJECT, Mode::Operation);
+            (0..arguments).filter(|&index| index != lock.lock).for_each(|index| add(index, ALL, Mode::Read));
         }
         Model::Unlock(unlock) => {
-            add(unlock.lock, OBJECT, unlock.whole, !unlock.whole);
-            (0..arguments).filter(|&index| index != unlock.lock).for_each(|index| add(index, ALL, false, false));
+            add(unlock.lock, OBJECT, operation(unlock.whole));
+            (0..arguments).filter(|&index| index != unlock.lock).for_each(|index| add(index, ALL, Mode::Read));
         }
         Model::Wait(Wait { lock, uses, reads }) => {
-            sync(*lock, &mut add);
-            uses.iter().for_each(|&index| sync(index, &mut add));
-            reads.iter().for_each(|&index| add(index, ALL, false, false));
+            add(*lock, OBJECT, Mode::Operation);
+            uses.iter().for_each(|&index| add(index, OBJECT, Mode::Operation));
+            reads.iter().for_each(|&index| add(index, ALL, Mode::Read));
         }
         Model::Semaphore(Semaphore { does, semaphore, reads, .. }) => {
-            let is_made = *does == Does::Begin;
-            add(*semaphore, OBJECT, is_made, !is_made);
-            reads.iter().for_each(|&index| add(index, ALL, false, false));
+            add(*semaphore, OBJECT, operation(*does == Does::Begin));
+            reads.iter().for_each(|&index| add(index, ALL, Mode::Read));
         }
         Model::Barrier(barrier) => {
-            add(barrier.barrier, OBJECT, barrier.count.is_some(), barrier.count.is_none());
-            (0..arguments).filter(|&index| index != barrier.barrier).for_each(|index| add(index, ALL, false, false));
+            add(barrier.barrier, OBJECT, operation(barrier.count.is_some()));
+            (0..arguments).filter(|&index| index != barrier.barrier).for_each(|index| add(index, ALL, Mode::Read));
         }
-        Model::Call(call) => call.once.into_iter().for_each(|index| sync(index, &mut add)),
+        Model::Call(call) => call.once.into_iter().for_each(|index| add(index, OBJECT, Mode::Operation)),
         Model::Release(release) => {
-            add(release.pointer, ALL, true, false);
+            add(release.pointer, ALL, Mode::Write);
             let stream = call.operands.get(release.pointer + 1).filter(|_| release.closes);
             if stream.is_some_and(|stream| has_number(points_to, &points_to.operand(id, stream))) {
                 let addresses = Addresses::one(points_to.descriptors, Congruence::ANY);
-                all.push(Touch { addresses, address: Operand::Null, bytes: 1, write: true, atomic: false });
+                all.push(Touch { addresses, address: Operand::Null, bytes: 1, mode: Mode::Write });
             }
         }
         Model::Create(create) => {
-            create.handle.into_iter().for_each(|index| add(index, 8, true, false));
+            create.handle.into_iter().for_each(|index| add(index, 8, Mode::Write));
             let is_attribute =
                 |index: &usize| ![create.entry, create.argument].contains(index) && create.handle != Some(*index);
-            (0..arguments).filter(is_attribute).for_each(|index| add(index, ALL, false, false));
+            (0..arguments).filter(is_attribute).for_each(|index| add(index, ALL, Mode::Read));
         }
-        Model::Variadic => add(0, ALL, true, false),
-        Model::Key(key) => add(key.key, 4, true, false),
+        Model::Variadic => add(0, ALL, Mode::Write),
+        Model::Key(key) => add(key.key, 4, Mode::Write),
         Model::Join(_) => {
-            add(1, 8, true, false);
-            (2..arguments).for_each(|index| add(index, ALL, false, false));
+            add(1, 8, Mode::Write);
+            (2..arguments).for_each(|index| add(index, ALL, Mode::Read));
         }
         _ => {}
     }

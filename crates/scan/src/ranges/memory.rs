@@ -47,7 +47,7 @@ impl Writes {
                 if is_release(points_to, id, at as u32) {
                     continue;
                 }
-                for touch in touched(points_to, id, at as u32).into_iter().filter(|touch| touch.write) {
+                for touch in touched(points_to, id, at as u32).into_iter().filter(|touch| touch.mode.stores()) {
                     let is_sure = matches!(instruction.operation, Operation::Store { .. })
                         && touch.addresses.only().is_some_and(|(base, _)| points_to.is_strong(base));
                     let store = is_sure.then_some((id, at as u32));

@@ -55,7 +55,7 @@ impl Cells {
                             places.insert((base, at, touch.bytes));
                         }
                         // A read of one of several cells says nothing about any of them, and does no harm.
-                        _ if !touch.write => {}
+                        _ if !touch.mode.stores() => {}
                         _ => barred.extend(touch.addresses.iter().map(|(base, _)| base)),
                     }
                 }

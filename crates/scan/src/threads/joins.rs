@@ -139,7 +139,7 @@ fn writers(points_to: &PointsTo<'_>, user: InstanceId, place: (BaseId, i64, u64)
             let is_hit = |(other, offset): (BaseId, Congruence), length: u64| {
                 other == base && offset.overlaps(length, Congruence::exact(at), bytes)
             };
-            let mut writes = touches.filter(|touch| touch.write);
+            let mut writes = touches.filter(|touch| touch.mode.stores());
             if writes.any(|touch| touch.addresses.iter().any(|address| is_hit(address, touch.bytes))) {
                 found.push((id, number));
             }
