@@ -120,3 +120,15 @@ fn releases_are_counted_for_each_iteration() {
     assert_eq!(hunted.summary().executions, 100);
     assert!(hunted.summary().uncontrolled.is_empty(), "{:?}", hunted.summary().uncontrolled);
 }
+
+#[test]
+fn a_race_in_the_first_iteration_is_found() {
+    let declarations =
+        "static int *made; static void *work(void *unused) { static int one; if (!made) made = &one; return unused; }";
+    let body = "work(NULL); pthread_join(thread, NULL);";
+    let (workshop, program) = Workshop::with_program(&program(declarations, "", body));
+    let hunted = workshop.hunt(&program, &["--analysis", "context-bound"]).expect(1);
+    let kinds: Vec<&str> = hunted.findings.iter().map(|finding| finding.kind.as_str()).collect();
+    assert_eq!(kinds, ["data-race"], "{:?}", hunted.overview());
+    let _ = workshop.replay(&hunted.findings[0].id).expect(0);
+}

@@ -102,17 +102,26 @@ fn a_bound_need_not_be_iterated() {
 
 /// A loop whose first ten iterations differ from the others.
 const LAZY: &str = r"
+#include <assert.h>
 #include <pthread.h>
 #include <racehunter.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
-static int turns, shared;
+static int turns;
+static atomic_int shared;
 
-static void reset(void) { turns++; }
+static void reset(void) {
+    turns++;
+    shared = 0;
+}
 
 static void *work(void *unused) {
     (void)unused;
+    int seen = shared;
     if (turns <= 10)
+        shared = seen + 1;
+    else
         shared++;
     return NULL;
 }
@@ -123,6 +132,7 @@ static void test(void) {
     pthread_create(&other, NULL, work, NULL);
     pthread_join(one, NULL);
     pthread_join(other, NULL);
+    assert(shared == 2);
 }
 
 int main(void) { return racehunter_loop(test, reset); }

@@ -148,6 +148,11 @@ pub struct Header {
     pub consumed: u64,
     /// Number + 1 of the preparatory iteration in which the last process is or has ended, 0 for none; set by the runtime.
     pub preparing: u32,
+    /// 1: an in-process loop ends after its first iteration that counts; set by the controller.
+    pub once: u32,
+    /// 1 if there are threads outside of the in-process loop, or a second loop; set by the runtime, and by the controller once it
+    /// knows.
+    pub outside: u32,
 }
 
 /// An instrumented library that an execution loaded after the server was started.

@@ -47,12 +47,20 @@ pub const UNMODELLED_NODES: u64 = 36;
 pub const fn may_order(feature: u64) -> bool {
     !matches!(
         feature.wrapping_sub(UNMODELLED_FUNCTION),
-        UNMODELLED_FORMAT | UNMODELLED_CLOCK | UNMODELLED_HALF | UNMODELLED_SEQUENCE | UNMODELLED_NODES
+        UNMODELLED_FORMAT
+            | UNMODELLED_CLOCK
+            | UNMODELLED_HALF
+            | UNMODELLED_SEQUENCE
+            | UNMODELLED_NODES
+            | UNMODELLED_OUTSIDE
     )
 }
 
+/// Index in [`UNMODELLED`] of threads that are not part of the in-process loop that is explored.
+pub const UNMODELLED_OUTSIDE: u64 = 37;
+
 /// C library functions without a model.
-pub const UNMODELLED: [&str; 37] = [
+pub const UNMODELLED: [&str; 38] = [
     "aio_read",
     "aio_write",
     "lio_listio",
@@ -90,4 +98,5 @@ pub const UNMODELLED: [&str; 37] = [
     "a call that failed and may have written a part of its result",
     "a relaxed store in a release sequence of several threads",
     "a C++ container that is changed in too many places by one call",
+    "threads outside of the loop, or another loop",
 ];

@@ -96,6 +96,10 @@ impl Line {
                 self.add(["-Wl,--whole-archive"]);
                 self.add_linker_path("", &toolkit.runtime);
                 self.add(["-Wl,--no-whole-archive", "-lpthread", "-ldl"]);
+                if invocation.other_sanitizer {
+                    // The other sanitizer's runtime comes first, and has functions of these names too.
+                    self.add(["-Wl,--defsym=signal=bsd_signal", "-Wl,--defsym=sigaction=__sigaction"]);
+                }
             }
             // The hooks are in the executable.
             Output::Shared if invocation.forbids_undefined => self.add(["-Wl,-z,undefs"]),
@@ -186,7 +190,8 @@ mod tests {
     #[test]
     fn never_links_with_thread_sanitizer() {
         assert_eq!(line("-fsanitize=thread a.o"), format!("a.o {LINK}"));
-        assert_eq!(line("-fsanitize=undefined,thread a.o"), format!("-fsanitize=undefined a.o {LINK}"));
+        let names = "-Wl,--defsym=signal=bsd_signal -Wl,--defsym=sigaction=__sigaction";
+        assert_eq!(line("-fsanitize=undefined,thread a.o"), format!("-fsanitize=undefined a.o {LINK} {names}"));
         let both = line("-O1 -fsanitize=undefined,thread a.c");
         assert!(both.starts_with("-Xclang -fsanitize=thread -fpass-plugin"), "{both}");
         assert!(both.contains(" -fsanitize=undefined a.c") && !both.contains("-fno-sanitize-link-runtime"), "{both}");

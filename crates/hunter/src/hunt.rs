@@ -240,12 +240,14 @@ impl Hunter {
     pub(crate) fn first_execution(&mut self, hunt: &Hunt<'_>) -> Result<Option<Execution>, Error> {
         let Budget { detect_races, infer_races, .. } = hunt.budget;
         let free = hunt.options.free_running;
-        let first = self.run_one(Plan { max_events: LOOK, free, detect_races, infer_races, ..Plan::default() })?;
+        let plan = Plan { max_events: LOOK, free, detect_races, infer_races, ..Plan::default() };
+        let first = self.run_one(plan.clone())?;
         match first.as_ref().map(|first| &first.outcome) {
             Some(Ending::Lost(why)) if free => {
                 Err(Error::LostFreely { program: hunt.name.to_path_buf(), why: why.clone() })
             }
-            _ => Ok(first),
+            _ if free => Ok(first),
+            _ => Ok(self.look_at_preparation(&plan)?.or(first)),
         }
     }
 

@@ -74,6 +74,7 @@ impl Hunter {
         observer.notice(Event::Schedule { decisions: plan.switches.len() as u64, last });
         // The report shows shared accesses, as in the hunt.
         self.find_points(plan.clone())?;
+        let _ = self.look_at_preparation(&Plan::default())?;
         Ok(plan)
     }
 

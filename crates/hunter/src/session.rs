@@ -164,6 +164,27 @@ impl Hunter {
         Ok(self.processes.run(&[plan])?.pop())
     }
 
+    /// Looks for bugs in the preparatory iterations of an in-process loop, and for threads outside of the loop. An iteration with a
+    /// bug becomes the first that counts; this returns its execution.
+    pub(crate) fn look_at_preparation(&mut self, plan: &Plan) -> Result<Option<Execution>, Error> {
+        if !self.processes.loops() {
+            return Ok(None);
+        }
+        // The program goes on after its loop.
+        self.processes.loop_once(true);
+        let preparatory = self.processes.preparatory();
+        for iterations in 0..=preparatory {
+            self.processes.prepare(iterations);
+            let execution = self.run_one(plan.clone())?;
+            if iterations < preparatory && execution.as_ref().is_some_and(|execution| !execution.bugs().is_empty()) {
+                // Later iterations may not show it: each has a process of its own.
+                return Ok(execution);
+            }
+        }
+        self.processes.loop_once(false);
+        Ok(None)
+    }
+
     /// Returns the explainer without time pressure, and the executor for its schedules.
     pub(crate) fn explainer(&mut self) -> (Explainer<'_>, &mut Processes) {
         add_libraries(&mut self.symbols, &self.processes);

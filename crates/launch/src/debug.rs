@@ -36,7 +36,7 @@ pub fn debug(
     if !region.has_room(plan.switches.len()) {
         return Err(LaunchError::PlanTooLong(plan.switches.len()));
     }
-    region.begin_request(Settings { backend, pool: 0, preparatory, shared, loops: false });
+    region.begin_request(Settings { backend, pool: 0, preparatory, once: false, shared, loops: false, outside: false });
     region.write_plan(0, plan, None);
     region.debug(0);
     let (request_read, request_write) = pipe().map_err(failed)?;

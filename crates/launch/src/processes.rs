@@ -32,9 +32,13 @@ pub struct Processes {
     pub(crate) preparatory: u32,
     /// An execution of an in-process loop got beyond the preparatory iterations.
     pub(crate) was_prepared: bool,
+    /// An in-process loop ends after its first iteration that counts.
+    once: bool,
     shared: Shared,
     /// The program is known to run an in-process loop.
     loops: bool,
+    /// It is known to have threads outside of that loop.
+    outside: bool,
     /// No execution has changed files so far, in which case processes can be copied while they run.
     pub(crate) snapshots: bool,
     pub(crate) deaths: u32,
@@ -86,9 +90,13 @@ pub(crate) struct Settings {
     pub(crate) pool: u32,
     /// Number of preparatory iterations of an in-process loop.
     pub(crate) preparatory: u32,
+    /// An in-process loop ends after its first iteration that counts.
+    pub(crate) once: bool,
     pub(crate) shared: Shared,
     /// The program runs an in-process loop: plans are about its iterations, and not about what comes before.
     pub(crate) loops: bool,
+    /// It has threads outside of that loop.
+    pub(crate) outside: bool,
 }
 
 /// Number of iterations of an in-process loop before the first that counts.
@@ -107,8 +115,10 @@ impl Processes {
             pool: 0,
             preparatory: PREPARATORY,
             was_prepared: false,
+            once: false,
             shared: Shared::default(),
             loops: false,
+            outside: false,
             snapshots: true,
             deaths: 0,
             last_look: None,
@@ -136,8 +146,8 @@ impl Processes {
     }
 
     pub(crate) fn settings(&self) -> Settings {
-        let Self { backend, pool, preparatory, shared, loops, .. } = *self;
-        Settings { backend, pool, preparatory, shared, loops }
+        let Self { backend, pool, preparatory, once, shared, loops, outside, .. } = *self;
+        Settings { backend, pool, preparatory, once, shared, loops, outside }
     }
 
     /// Sets what executions share with the rest of the system, from the next one on.
@@ -148,6 +158,11 @@ impl Processes {
     /// Sets the number of iterations of an in-process loop before the first that counts, from the next process on.
     pub fn prepare(&mut self, iterations: u32) {
         self.preparatory = iterations;
+    }
+
+    /// Lets an in-process loop end after its first iteration that counts, from the next process on; or lets it continue.
+    pub fn loop_once(&mut self, once: bool) {
+        self.once = once;
     }
 
     /// Returns the number of iterations of an in-process loop before the first that counts: fewer than were set if the test fails
@@ -189,6 +204,7 @@ impl Processes {
     /// would apply the first plan to what comes before it.
     pub(crate) fn share_loops(&mut self) {
         self.loops = self.loops();
+        self.outside |= self.workers.iter().any(|worker| worker.region.read_header().outside != 0);
     }
 
     fn longest_patience(&self) -> u64 {

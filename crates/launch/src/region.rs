@@ -70,14 +70,15 @@ impl Written {
 /// Returns whether the server and its executions can have changed the header in this way.
 fn is_plausible(written: &Header, found: &Header) -> bool {
     let fixed = |of: &Header| {
-        let Header { magic, version, runtime_version, executable, sites_epoch, pool, preparatory, .. } = *of;
+        let Header { magic, version, runtime_version, executable, sites_epoch, pool, preparatory, once, .. } = *of;
         let Header { backend, shadow, shadow_size, shared, .. } = *of;
-        let set = (sites_epoch, pool, preparatory, backend, shared);
+        let set = (sites_epoch, pool, preparatory, once, backend, shared);
         (magic, version, runtime_version, executable, shadow, shadow_size, set)
     };
     fixed(written) == fixed(found)
         && (written.sites..=SITES as u32).contains(&found.sites)
         && found.loops <= 1
+        && found.outside <= 1
         && found.preparing <= found.preparatory
         && found.running < SLOTS as u32
         && found.requested <= SLOTS as u32
@@ -166,7 +167,7 @@ impl Region {
 
     /// Writes the settings of a request, and drops the plans of the last one.
     pub(crate) fn begin_request(&mut self, settings: Settings) {
-        let Settings { backend, pool, preparatory, shared, loops } = settings;
+        let Settings { backend, pool, preparatory, once, shared, loops, outside } = settings;
         let backend = match backend {
             Backend::Fibers => BACKEND_FIBERS,
             Backend::Threads => BACKEND_THREADS,
@@ -180,15 +181,19 @@ impl Region {
             (*header).pool = pool;
             (*header).preparatory = preparatory;
             (*header).shared = shared;
+            (*header).once = once.into();
             if loops {
                 (*header).loops = 1;
+            }
+            if outside {
+                (*header).outside = 1;
             }
             // The server sets these too. What the last request has left there is not of this one.
             ((*header).running, (*header).next, (*header).begun, (*header).preparing) = (0, 0, 0, 0);
         }
         if let Some(written) = &mut self.written.header {
             (written.backend, written.pool, written.preparatory) = (backend, pool, preparatory);
-            written.shared = shared;
+            (written.once, written.shared) = (once.into(), shared);
         }
     }
 

@@ -5,7 +5,7 @@
 
 use crate::thread::{COUNT, CURRENT, LIVE, State, Thread, thread, threads};
 use crate::{Global, afterlife, fiber, kernel, log, outcome, schedule, scopes, server, sys};
-use racehunter_abi::{Escape, ThreadId};
+use racehunter_abi::{Escape, ThreadId, UNMODELLED_FUNCTION, UNMODELLED_OUTSIDE};
 use racehunter_machine::memory;
 
 /// One bit per [`Escape`] already logged: each is logged once per execution.
@@ -63,6 +63,11 @@ pub(crate) unsafe fn timed_wait() {
 /// Notes that the execution was one iteration of a loop in a process that continues.
 pub(crate) unsafe fn is_iteration() {
     assume(Escape::Iteration);
+}
+
+/// Notes that the program has threads outside of the loop, or another loop.
+pub(crate) unsafe fn others_are_outside(code: usize) {
+    log::escape(Escape::Unmodelled, code, (UNMODELLED_FUNCTION + UNMODELLED_OUTSIDE) as usize, 0);
 }
 
 /// Notes a thread with a smaller stack than usual, which here has more room.

@@ -4,7 +4,10 @@
 //! is the execution; what the program does around it is not. The first iterations are preparatory: they run without a
 //! plan and absorb lazy initialisation.
 
-use crate::thread::{COUNT, INTERNAL, LIVE, State, make_ready, me, next_ready, ready_count, thread};
+use crate::sync::interpose;
+use crate::thread::{
+    COUNT, CURRENT, INTERNAL, LIVE, State, every_thread, make_ready, me, next_ready, ready_count, thread,
+};
 use crate::{
     Global, afterlife, arena, clock, escapes, io, outcome, reports, schedule, server, signals, start, storage, sync,
     sys, time, timers,
@@ -19,10 +22,18 @@ enum Stage {
     Running,
 }
 
+interpose! {
+    racehunter_on_start => begin, "rdi";
+    racehunter_on_restart => end, "rdi";
+}
+
 #[unsafe(link_section = ".data.racehunter")]
 static STAGE: Global<Stage> = Global::new(Stage::Outside);
 #[unsafe(link_section = ".data.racehunter")]
 static MARK: Global<usize> = Global::new(0);
+/// The loop has ended. What comes after it is not explored.
+#[unsafe(link_section = ".data.racehunter")]
+static IS_OVER: Global<bool> = Global::new(false);
 
 /// Whether this process runs a loop, or prepares to.
 pub(crate) fn is_on() -> bool {
@@ -49,16 +60,32 @@ unsafe fn reset() {
     time::reset();
 }
 
+/// Called when the program creates a thread.
+pub(crate) unsafe fn creates_thread() {
+    if IS_OVER.get() && server::has_controller() {
+        (*server::header()).outside = 1;
+    }
+}
+
 /// The body of the loop begins.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn racehunter_on_start() {
+unsafe extern "C" fn begin(_code: usize) {
     if !server::has_controller() {
         return;
+    }
+    if IS_OVER.get() {
+        (*server::header()).outside = 1;
+        return;
+    }
+    if CURRENT.get() != ThreadId::MAIN {
+        outcome::end_unmodelled(c"a loop in one process that another thread than main runs");
     }
     let first = STAGE.get() == Stage::Outside;
     if first {
         start::is_over();
         (*server::header()).loops = 1;
+        if every_thread().any(|t| (*t).number != ThreadId::MAIN && !(*t).internal) {
+            (*server::header()).outside = 1;
+        }
         schedule::end();
         STAGE.set(Stage::Preparing((*server::header()).preparatory));
     }
@@ -93,10 +120,10 @@ unsafe fn roll_back() {
 }
 
 /// Ends the body of the loop. Returns whether to run it again.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn racehunter_on_restart() -> i32 {
+unsafe extern "C" fn end(code: usize) -> i32 {
     match STAGE.get() {
         Stage::Outside => 0,
+        Stage::Running if IS_OVER.get() => 0,
         Stage::Preparing(left) => {
             drain();
             roll_back();
@@ -108,13 +135,17 @@ unsafe extern "C" fn racehunter_on_restart() -> i32 {
             storage::look_at_libraries();
             let reusable = LIVE.get() == 1 + INTERNAL.get() && !clock::has_used_much() && storage::is_known();
             escapes::is_iteration();
+            if (*server::header()).outside != 0 {
+                escapes::others_are_outside(code);
+            }
             outcome::publish(OUTCOME_EXITED);
             if !reusable {
                 // A thread is still blocked somewhere, or something cannot be reset: the next execution gets a new process.
                 sys::exit_group(0);
             }
             roll_back();
-            i32::from(server::has_next())
+            IS_OVER.set((*server::header()).once != 0 || !server::has_next());
+            i32::from(!IS_OVER.get())
         }
     }
 }
@@ -143,19 +174,4 @@ pub(crate) unsafe fn ends_drain() -> bool {
         schedule::log_state(main, Kind::Woken, schedule::now().next());
     }
     ends
-}
-
-/// The loop as one call.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn racehunter_loop(test: extern "C" fn(), reset: Option<extern "C" fn()>) -> i32 {
-    loop {
-        if let Some(reset) = reset {
-            reset();
-        }
-        racehunter_on_start();
-        test();
-        if racehunter_on_restart() == 0 {
-            return 0;
-        }
-    }
 }

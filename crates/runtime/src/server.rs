@@ -459,6 +459,7 @@ pub(crate) unsafe fn begin_earlier() {
 
 /// For in-process loops: restarts the slot that this process was forked for.
 pub(crate) unsafe fn begin_again() {
+    begin_output();
     begin_slot();
 }
 
@@ -488,7 +489,15 @@ pub(crate) unsafe fn has_next() -> bool {
 /// For in-process loops: continues with the slot that [`has_next`] has found.
 pub(crate) unsafe fn begin_next() {
     enter_slot((*header()).next);
+    begin_output();
     begin_slot();
+}
+
+/// Leaves out what came before an iteration of an in-process loop, if the output of executions is compared.
+unsafe fn begin_output() {
+    if checks_output() {
+        (*slot()).output = output_position();
+    }
 }
 
 #[unsafe(link_section = ".data.racehunter")]

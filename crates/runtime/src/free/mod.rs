@@ -109,7 +109,6 @@ fn place(name: &CStr) -> To {
         b"pthread_join" => To::Here(threads::join as *const () as usize),
         b"thrd_create" => To::Here(threads::create_c11 as *const () as usize),
         b"thrd_join" => To::Here(threads::join_c11 as *const () as usize),
-        b"racehunter_loop" => To::Here(once as *const () as usize),
         b"racehunter_on_start" | b"racehunter_on_restart" | b"racehunter_atomic_begin" | b"racehunter_atomic_end" => {
             To::Here(nothing as *const () as usize)
         }
@@ -121,15 +120,6 @@ fn place(name: &CStr) -> To {
 }
 
 unsafe extern "C" fn nothing() -> usize {
-    0
-}
-
-/// An in-process loop runs once.
-unsafe extern "C" fn once(test: extern "C" fn(), reset: Option<extern "C" fn()>) -> i32 {
-    if let Some(reset) = reset {
-        reset();
-    }
-    test();
     0
 }
 

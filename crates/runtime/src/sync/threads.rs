@@ -13,7 +13,9 @@ use crate::thread::{
     COUNT, CURRENT, INTERNAL, LIVE, State, Thread, any_by_handle, by_handle, current, every_thread, make_ready,
     make_unready, prepare, thread,
 };
-use crate::{afterlife, clock, constructors, escapes, hooks, log, outcome, reach, rust, schedule, swift, time};
+use crate::{
+    afterlife, clock, constructors, escapes, hooks, in_process, log, outcome, reach, rust, schedule, swift, time,
+};
 use core::arch::global_asm;
 use racehunter_abi::control::{ALLOCATED_STACK, FLAG_ALLOCATIONS, OUTCOME_TOO_MANY_THREADS};
 use racehunter_abi::{Cause, Kind, Misuse, Record, ThreadId, Wait, detail, path_of};
@@ -85,6 +87,7 @@ unsafe fn has_stack(attributes: *const u8) -> bool {
 
 /// Creates a thread that is not ready yet. An error is that of `pthread_create`.
 pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) -> Result<*mut Thread, i32> {
+    in_process::creates_thread();
     let number = ThreadId(COUNT.get());
     if number.0 >= max_threads() {
         outcome::finish(OUTCOME_TOO_MANY_THREADS);
