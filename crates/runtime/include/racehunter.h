@@ -18,9 +18,10 @@
  *         test();
  *     } while (OnRestart());
  *
- * A test must follow three rules. When it returns, every thread that it created has ended and every lock is free.
- * `reset` (or the code before OnStart) restores every variable that the test changes. Only the schedule differs from
- * one iteration to the next. `reset` itself is not explored.
+ * A test must follow five rules. The main thread runs the loop, and the program has only one. When the test returns, every
+ * thread that it created has ended and every lock is free. `reset` (or the code before OnStart) restores every variable
+ * that the test changes. Only the schedule differs from one iteration to the next. A failure shows inside the test. Neither
+ * `reset` nor anything else outside of the test is explored.
  *
  * A program built with an ordinary compiler, without RaceHunter's runtime, runs the body of the loop exactly once, so
  * the same source is an ordinary test too.

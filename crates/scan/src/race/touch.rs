@@ -103,6 +103,8 @@ pub(crate) fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<
 
 /// The memory of a synchronisation object, or the first part of it: no object is smaller.
 const OBJECT: u64 = 4;
+/// The memory of an object that begins or ends: most are at least as large.
+const WHOLE: u64 = 32;
 
 /// Collects what a function outside the program touches.
 fn touched_outside(points_to: &PointsTo<'_>, id: InstanceId, call: &Instruction, model: &Model, all: &mut Vec<Touch>) {
@@ -116,7 +118,7 @@ fn touched_outside(points_to: &PointsTo<'_>, id: InstanceId, call: &Instruction,
         }
     };
     // An object is operated on, or begins or ends.
-    let operation = |is_whole: bool| if is_whole { Mode::Write } else { Mode::Operation };
+    let operation = |is_whole: bool| if is_whole { (WHOLE, Mode::Write) } else { (OBJECT, Mode::Operation) };
     match model {
         Model::Access(access) => {
             let length = access.length.and_then(|index| call.operands.get(index + 1));
@@ -139,7 +141,7 @@ fn touched_outside(points_to: &PointsTo<'_>, id: InstanceId, call: &Instruction,
                     add(index, OBJECT, Mode::Operation);
                 }
                 if access.whole.contains(&index) {
-                    add(index, OBJECT, Mode::Write);
+                    add(index, WHOLE, Mode::Write);
                 }
             }
             // Uses of a descriptor are atomic with respect to each other.
@@ -170,7 +172,8 @@ fn touched_outside(points_to: &PointsTo<'_>, id: InstanceId, call: &Instruction,
             (0..arguments).filter(|&index| index != lock.lock).for_each(|index| add(index, ALL, Mode::Read));
         }
         Model::Unlock(unlock) => {
-            add(unlock.lock, OBJECT, operation(unlock.whole));
+            let (bytes, mode) = operation(unlock.whole);
+            add(unlock.lock, bytes, mode);
             (0..arguments).filter(|&index| index != unlock.lock).for_each(|index| add(index, ALL, Mode::Read));
         }
         Model::Wait(Wait { lock, uses, reads }) => {
@@ -179,11 +182,13 @@ fn touched_outside(points_to: &PointsTo<'_>, id: InstanceId, call: &Instruction,
             reads.iter().for_each(|&index| add(index, ALL, Mode::Read));
         }
         Model::Semaphore(Semaphore { does, semaphore, reads, .. }) => {
-            add(*semaphore, OBJECT, operation(*does == Does::Begin));
+            let (bytes, mode) = operation(*does == Does::Begin);
+            add(*semaphore, bytes, mode);
             reads.iter().for_each(|&index| add(index, ALL, Mode::Read));
         }
         Model::Barrier(barrier) => {
-            add(barrier.barrier, OBJECT, operation(barrier.count.is_some()));
+            let (bytes, mode) = operation(barrier.count.is_some());
+            add(barrier.barrier, bytes, mode);
             (0..arguments).filter(|&index| index != barrier.barrier).for_each(|index| add(index, ALL, Mode::Read));
         }
         Model::Call(call) => call.once.into_iter().for_each(|index| add(index, OBJECT, Mode::Operation)),
