@@ -174,6 +174,24 @@ impl Loop {
 
     /// Returns the bound that the header compares a value with before it enters the loop.
     fn below(&self, function: &Function, value: &Operand) -> Option<(Predicate, Operand)> {
+        match self.condition(function, value)? {
+            (predicate @ (Predicate::Less | Predicate::UnsignedLess), bound) => Some((predicate, bound.clone())),
+            _ => None,
+        }
+    }
+
+    /// Returns the number that a value which counts down has to be above for the header to enter the loop.
+    pub fn while_above(&self, function: &Function, value: &Operand) -> Option<i64> {
+        match self.condition(function, value)? {
+            (Predicate::Greater | Predicate::NotEqual, &Operand::Integer(bound)) => Some(bound),
+            (Predicate::UnsignedGreater, &Operand::Integer(bound)) if bound >= 0 => Some(bound),
+            (Predicate::GreaterEqual, &Operand::Integer(bound)) => bound.checked_sub(1),
+            _ => None,
+        }
+    }
+
+    /// Returns what the header compares a value with before it enters the loop.
+    fn condition<'a>(&self, function: &'a Function, value: &Operand) -> Option<(Predicate, &'a Operand)> {
         let (first, end) = range(function, self.header as usize);
         let last = function.instructions[first..end].last()?;
         let (Operation::Branch, [Operand::Instruction(condition), Operand::Block(yes), Operand::Block(no)]) =
@@ -186,11 +204,7 @@ impl Loop {
         }
         let compare = function.instruction(*condition);
         match (&compare.operation, &compare.operands[..]) {
-            (Operation::Compare(predicate @ (Predicate::Less | Predicate::UnsignedLess)), [left, right])
-                if left == value =>
-            {
-                Some((*predicate, right.clone()))
-            }
+            (Operation::Compare(predicate), [left, right]) if left == value => Some((*predicate, right)),
             _ => None,
         }
     }

@@ -11,7 +11,9 @@ use crate::domain::linear::{linear, passed};
 use crate::locks::lockset::{HeldLock, may_be};
 use crate::models::Model;
 use crate::pointer::InstanceId;
-use racehunter_ir::{BinaryOperator, CastOperator, Instruction, InstructionId, Operand, Operation, Predicate, Type};
+use racehunter_ir::{
+    BinaryOperator, CastOperator, Function, Instruction, InstructionId, Operand, Operation, Predicate, Type,
+};
 
 impl Solver<'_, '_> {
     /// Returns true if the values of an instance have unique names.
@@ -63,6 +65,12 @@ impl Solver<'_, '_> {
                 _ => operand(0),
             },
             Operation::Freeze => operand(0),
+            Operation::Extract(path) => match instruction.operands[..] {
+                [Operand::Instruction(exchange)] if path[..] == [1] && self.is_exchange(id, exchange) => {
+                    state.constants.get(&(id, exchange.0)).map(|&took_place| bit(took_place != 0))
+                }
+                _ => None,
+            },
             Operation::Select => match operand(0) {
                 Some(0) => operand(2),
                 Some(_) => operand(1),
@@ -75,6 +83,10 @@ impl Solver<'_, '_> {
             Some(value) => state.constants.insert((id, at), value),
             None => state.constants.remove(&(id, at)),
         };
+    }
+
+    fn is_exchange(&self, id: InstanceId, at: InstructionId) -> bool {
+        matches!(self.points_to.code(id).instruction(at).operation, Operation::CompareExchange { .. })
     }
 
     fn type_of(&self, id: InstanceId, operand: &Operand) -> Option<Type> {
@@ -150,6 +162,9 @@ impl Solver<'_, '_> {
             state.constants.insert((id, condition.0), bit(holds));
         }
         let code = self.points_to.code(id);
+        if let Some((inner, is_same)) = inner_condition(code, condition) {
+            self.learn(id, inner, holds == is_same, state);
+        }
         let compare = code.instruction(condition);
         // Whether an exchange took place.
         if let (Operation::Extract(path), [Operand::Instruction(exchange)]) =
@@ -207,8 +222,13 @@ impl Solver<'_, '_> {
         }
     }
 
+    /// Returns true if it depends on a result whether a lock is held.
+    pub(super) fn tries(&self, id: InstanceId, at: u32, state: &State) -> bool {
+        state.lockset.iter().any(|held| held.if_zero == Some((id, at)))
+    }
+
     /// Handles the result of a call that tried to take a lock: zero, or not.
-    fn tried(&self, id: InstanceId, call: u32, is_zero: bool, state: &mut State) {
+    pub(super) fn tried(&self, id: InstanceId, call: u32, is_zero: bool, state: &mut State) {
         let tried: Vec<HeldLock> =
             state.lockset.iter().filter(|held| held.if_zero == Some((id, call))).cloned().collect();
         for held in tried {
@@ -217,6 +237,32 @@ impl Solver<'_, '_> {
                 state.lockset.insert(HeldLock { if_zero: None, ..held });
             }
         }
+    }
+}
+
+/// Returns the condition that another one is about, and whether it holds if the other one does: a negation, or a truth value
+/// that was extended to a number and back.
+fn inner_condition(code: &Function, condition: InstructionId) -> Option<(InstructionId, bool)> {
+    let is_truth = |at: InstructionId| code.instruction(at).ty == Type::Integer(1);
+    let extended = |at: InstructionId| match (&code.instruction(at).operation, &code.instruction(at).operands[..]) {
+        (Operation::Cast(CastOperator::ZeroExtend), &[Operand::Instruction(inner)]) if is_truth(inner) => Some(inner),
+        _ => None,
+    };
+    let outer = code.instruction(condition);
+    match (&outer.operation, &outer.operands[..]) {
+        (Operation::Freeze, &[Operand::Instruction(inner)]) if is_truth(inner) => Some((inner, true)),
+        (Operation::Binary(BinaryOperator::Xor), &[Operand::Instruction(inner), Operand::Integer(mask)])
+            if is_truth(inner) =>
+        {
+            Some((inner, mask & 1 == 0))
+        }
+        (Operation::Cast(CastOperator::Truncate), &[Operand::Instruction(number)]) => Some((extended(number)?, true)),
+        (Operation::Compare(predicate), &[Operand::Instruction(number), Operand::Integer(0)]) => match predicate {
+            Predicate::NotEqual => Some((extended(number)?, true)),
+            Predicate::Equal => Some((extended(number)?, false)),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -131,6 +131,50 @@ impl Solver<'_, '_> {
         values.into_iter().map(one).collect()
     }
 
+    /// Returns a path for each result of an exchange: what it has found, or whether a compare-exchange took place.
+    pub(super) fn found(
+        &self,
+        id: InstanceId,
+        at: u32,
+        exchange: &Instruction,
+        before: &State,
+        after: State,
+    ) -> Vec<State> {
+        let path = |result: i64, takes: bool| {
+            let mut path = after.clone();
+            path.constants.insert((id, at), result);
+            self.tried(id, at, takes, &mut path);
+            path
+        };
+        if !self.can_know(id) {
+            return vec![after];
+        }
+        match &exchange.operation {
+            Operation::Update { operator: UpdateOperator::Exchange, .. } => {
+                let cell = self.cells.find(self.points_to, id, &exchange.operands[0]);
+                let values = cell.and_then(|cell| self.values(cell, before));
+                match values.filter(|values| values.iter().all(|&value| fits(value, exchange.ty))) {
+                    Some(values) => values.into_iter().map(|value| path(value, value == 0)).collect(),
+                    None => vec![after],
+                }
+            }
+            // Its result is a pair; whether it took place stands for it.
+            Operation::CompareExchange { .. } if self.tries(id, at, &after) => vec![path(1, true), path(0, false)],
+            _ => vec![after],
+        }
+    }
+
+    /// Returns the values that a cell can have, if all are known.
+    fn values(&self, cell: CellId, state: &State) -> Option<BTreeSet<i64>> {
+        if let Some(&value) = state.cells.get(&cell) {
+            return Some(BTreeSet::from([value]));
+        }
+        match &self.invariants.cell(cell).values {
+            ConstantSet::Some(values) if !self.cells.get(cell).thread_local => Some(values.clone()),
+            _ => None,
+        }
+    }
+
     /// Returns true if an instruction may write a variable that is used as a lock.
     pub(super) fn may_lock(&self, instruction: &Instruction) -> bool {
         let writes = matches!(

@@ -209,8 +209,15 @@ impl Solver<'_, '_> {
                         let before = self.may_lock(instruction).then(|| state.clone());
                         self.write(id, at as u32, instruction, &mut state);
                         self.know(id, at as u32, instruction, &mut state);
-                        if let Some(before) = before.filter(|before| before.lockset != state.lockset) {
-                            after.extend(self.after_change(id, &before, state));
+                        if let Some(before) = before {
+                            let changed = before.lockset != state.lockset;
+                            let found = self.found(id, at as u32, instruction, &before, state);
+                            for state in found {
+                                match changed {
+                                    true => after.extend(self.after_change(id, &before, state)),
+                                    false => after.push(state),
+                                }
+                            }
                             continue;
                         }
                     }

@@ -1,11 +1,11 @@
 //! Loops that join all members of a thread group.
 //!
 //! One loop stores the handles of the threads that it creates in an array; another one reads the same elements, and
-//! joins each. If both cover the same range of indices and nothing else writes the handles, every member has ended when
-//! control leaves the second loop.
+//! joins each, upwards or downwards. If both cover the same range of indices and nothing else writes the handles, every member has
+//! ended when control leaves the second loop.
 
 use super::groups::{Group, JoinedByNumber, ThreadGroups, instruction, one_place, only_model, plain};
-use crate::cfg::loops::Loop;
+use crate::cfg::loops::{Counter, Loop};
 use crate::domain::congruence::Congruence;
 use crate::domain::linear::linear;
 use crate::models::Model;
@@ -13,7 +13,7 @@ use crate::pointer::address::BaseId;
 use crate::pointer::{InstanceId, PointsTo, ThreadId};
 use crate::race::lifetime::{ended, ends};
 use crate::race::touch::touched;
-use racehunter_ir::{Operand, Operation};
+use racehunter_ir::{BinaryOperator, Function, Operand, Operation, Predicate};
 use std::collections::BTreeSet;
 
 impl ThreadGroups {
@@ -50,8 +50,14 @@ impl ThreadGroups {
                 continue;
             }
             let counters = around.counters(code);
-            let Some(emptied) = (counters.iter())
-                .find(|counter| plain(points_to, other_index) == (group.creator, instruction(counter.phi)))
+            // The number, or the one before it.
+            let number = plain(points_to, other_index);
+            let found_by = |counter: &Counter| {
+                let phi = instruction(counter.phi);
+                let is_before = || number.0 == group.creator && predecessor(code, &number.1) == Some(&phi);
+                if number == (group.creator, phi.clone()) { Some(0) } else { is_before().then_some(-1) }
+            };
+            let Some((emptied, distance)) = counters.iter().find_map(|counter| Some((counter, found_by(counter)?)))
             else {
                 continue;
             };
@@ -61,7 +67,7 @@ impl ThreadGroups {
                 points_to.writers(base, offset) == BTreeSet::from([(group.creator, group.at)])
             });
             // Its number is the one that the members were given.
-            if untouched && filled.phi == group.counter.phi && around.header != group.header {
+            if untouched && distance == 0 && filled.phi == group.counter.phi && around.header != group.header {
                 numbered.push(JoinedByNumber { at, header: around.header, number: emptied.phi });
             }
             let same_end = match (&emptied.below, &filled.below) {
@@ -73,10 +79,22 @@ impl ThreadGroups {
                 }
                 _ => false,
             };
-            let same_range = emptied.start == filled.start
+            let upwards = distance == 0
+                && emptied.start == filled.start
                 && matches!(emptied.start, Operand::Integer(_))
                 && (emptied.step, filled.step) == (1, 1)
                 && same_end;
+            // Where the creating loop ended: at its bound, or at the value that its counter had then.
+            let ended = |operand: &Operand| {
+                let is_counter = *operand == instruction(filled.phi) && creating.ends_at_header(blocks);
+                let is_bound = |(_, end): &(Predicate, Operand)| {
+                    end == operand && around.is_outside(blocks, end) && creating.is_outside(blocks, end)
+                };
+                is_counter || filled.below.as_ref().is_some_and(is_bound)
+            };
+            let downwards = (emptied.step, filled.step) == (-1, 1)
+                && is_downwards(code, around, (emptied, distance), &filled.start, ended);
+            let same_range = upwards || downwards;
             let always = around.latches.iter().all(|&latch| loops.dominates(blocks.block_of[at as usize], latch));
             if !same_range || !always || !around.ends_at_header(blocks) || around.header == group.header {
                 continue;
@@ -94,6 +112,36 @@ impl ThreadGroups {
             self.waited_for.entry(edge).or_default().push(thread);
         }
     }
+}
+
+/// Returns the value that is one more than this one.
+fn predecessor<'a>(code: &'a Function, value: &Operand) -> Option<&'a Operand> {
+    let Operand::Instruction(at) = value else { return None };
+    let sum = code.instruction(*at);
+    match (&sum.operation, &sum.operands[..]) {
+        (Operation::Binary(BinaryOperator::Add), [value, Operand::Integer(-1)]) => Some(value),
+        (Operation::Binary(BinaryOperator::Subtract), [value, Operand::Integer(1)]) => Some(value),
+        _ => None,
+    }
+}
+
+/// Returns true if a loop that counts down reaches all numbers from the one before the end of another loop to the first of that
+/// loop. `distance` is added to the counter of each iteration.
+fn is_downwards(
+    code: &Function,
+    down: &Loop,
+    (emptied, distance): (&Counter, i64),
+    first: &Operand,
+    is_end: impl Fn(&Operand) -> bool,
+) -> bool {
+    let Operand::Integer(first) = first else { return false };
+    let starts_at_last = match (&emptied.start, distance) {
+        (start, -1) => is_end(start),
+        (Operand::Integer(last), _) => last.checked_add(1).is_some_and(|end| is_end(&Operand::Integer(end))),
+        (start, _) => predecessor(code, start).is_some_and(is_end),
+    };
+    let lowest = down.while_above(code, &instruction(emptied.phi)).and_then(|above| above.checked_add(1 + distance));
+    starts_at_last && lowest.is_some_and(|lowest| lowest <= *first)
 }
 
 /// Returns the place and size that a number is read from, if nothing writes there once control has reached a loop.
