@@ -1,5 +1,7 @@
 //! From a tiny program to the form that the analysis gets: SSA, as after `mem2reg`.
 
+mod exchange;
+
 use crate::source::{Address, Given, LOCK, Lock, NODE, Number, Object, REGISTERS, Source, Statement};
 use racehunter_ir::{
     Attributes, BinaryOperator, BlockId, CastOperator, Function, Instruction, InstructionId, Linkage, Module, Operand,
@@ -93,6 +95,15 @@ struct Lowering {
 
 #[derive(Clone, Copy)]
 struct Label(usize);
+
+/// How a loop counts.
+#[derive(Clone, Copy)]
+struct Turn {
+    step: i64,
+    predicate: Predicate,
+    /// The body gets the number before the counter.
+    before: bool,
+}
 
 impl Lowering {
     fn function(number: usize, body: &[Statement]) -> Function {
@@ -404,6 +415,21 @@ impl Lowering {
                 let name = if *statement == Statement::Post { "sem_post" } else { "sem_wait" };
                 self.call(name, Type::Integer(32), vec![Operand::Symbol(symbol_of(Object::Semaphore), 0)]);
             }
+            Statement::Exchange { order, value, test, flipped, body } => {
+                let (left, right) = self.exchange(*order, *value, *test);
+                let (yes, no): (&[_], &[_]) = if *flipped { (&[], body) } else { (body, &[]) };
+                self.branch(Predicate::Equal, left, right, yes, no);
+            }
+            Statement::Clear(order) => {
+                let operation = Operation::Store { bytes: 8, order: Some(*order), volatile: false };
+                let flag = Operand::Symbol(symbol_of(Object::Flag), 0);
+                self.put(operation, Type::Void, vec![Operand::Integer(0), flag]);
+            }
+            Statement::Down { register, from, above, predicate, before, body } => {
+                let from = self.number(*from);
+                let turn = Turn { step: -1, predicate: *predicate, before: *before };
+                self.turn(*register, from, Operand::Integer(*above), turn, body);
+            }
         }
     }
 
@@ -435,8 +461,13 @@ impl Lowering {
         }
     }
 
-    /// Writes a loop that counts up a register; the other registers have phis, whether they need them or not.
+    /// Writes a loop that counts up a register.
     fn repeat(&mut self, register: usize, begin: Operand, end: Operand, body: &[Statement]) {
+        self.turn(register, begin, end, Turn { step: 1, predicate: Predicate::Less, before: false }, body);
+    }
+
+    /// Writes a loop that counts; the other registers have phis, whether they need them or not.
+    fn turn(&mut self, register: usize, begin: Operand, end: Operand, turn: Turn, body: &[Statement]) {
         self.registers.numbers[register] = begin;
         let (header, inside, after, from) = (self.label(), self.label(), self.label(), self.here());
         self.jump(header);
@@ -454,11 +485,16 @@ impl Lowering {
         let phis = Registers { narrow: outer, ..self.registers.clone() };
         let counter = phis.numbers[register].clone();
         let operands = vec![counter.clone(), end];
-        let below = self.put(Operation::Compare(Predicate::Less), Type::Integer(1), operands);
-        self.put(Operation::Branch, Type::Void, vec![below, block(inside), block(after)]);
+        let goes_on = self.put(Operation::Compare(turn.predicate), Type::Integer(1), operands);
+        self.put(Operation::Branch, Type::Void, vec![goes_on, block(inside), block(after)]);
         self.begin(inside);
+        if turn.before {
+            let before = vec![counter.clone(), Operand::Integer(-1)];
+            self.registers.numbers[register] = self.put(Operation::Binary(BinaryOperator::Add), INTEGER, before);
+        }
         self.body(body);
-        let next = self.put(Operation::Binary(BinaryOperator::Add), INTEGER, vec![counter, Operand::Integer(1)]);
+        let next =
+            self.put(Operation::Binary(BinaryOperator::Add), INTEGER, vec![counter, Operand::Integer(turn.step)]);
         self.registers.numbers[register] = next;
         let round =
             self.put(Operation::Binary(BinaryOperator::Add), Type::Integer(1), vec![round, Operand::Integer(1)]);

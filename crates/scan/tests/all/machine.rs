@@ -112,6 +112,14 @@ impl State {
                     Operation::Load { order: Some(order), .. } => clocks.load(thread, address, order),
                     Operation::Store { order: Some(order), .. } => clocks.store(thread, address, order),
                     Operation::Update { order, .. } => clocks.update(thread, address, order),
+                    // It replaces zero by another number.
+                    Operation::CompareExchange { success, failure, .. } => {
+                        let of = |state: &Self| state.memory.get(&address).copied().unwrap_or(0);
+                        match of(self) == of(before) {
+                            true => clocks.load(thread, address, failure),
+                            false => clocks.update(thread, address, success),
+                        }
+                    }
                     _ => {}
                 }
                 is_race
@@ -197,7 +205,7 @@ fn is_weak(operation: &Operation) -> bool {
     let order = match *operation {
         Operation::Load { order, .. } | Operation::Store { order, .. } => order,
         Operation::Update { order, .. } => Some(order),
-        Operation::Fence(_) => return true,
+        Operation::Fence(_) | Operation::CompareExchange { .. } => return true,
         _ => None,
     };
     order.is_some_and(|order| order != Order::SequentiallyConsistent)
@@ -276,7 +284,7 @@ impl<'m> Machine<'m> {
             Operation::Load { order, .. } => access(0, false, order.is_some()),
             Operation::Store { order, .. } => access(1, true, order.is_some()),
             Operation::Fence(order) => Next::Fence(order),
-            Operation::Update { .. } => access(0, true, true),
+            Operation::Update { .. } | Operation::CompareExchange { .. } => access(0, true, true),
             Operation::Call => {
                 let Operand::Symbol(SymbolId(symbol), _) = instruction.operands[0] else { return Next::Undefined };
                 let name = OUTSIDE[symbol as usize - Object::ALL.len()];
@@ -325,6 +333,13 @@ impl<'m> Machine<'m> {
                     }
                     Operation::Update { bytes: 1, .. } => after.memory.insert(*address, (old + value(1)) & 1),
                     Operation::Update { .. } => after.memory.insert(*address, old + value(1)),
+                    Operation::CompareExchange { .. } => {
+                        let is_equal = old == value(1);
+                        if is_equal {
+                            after.memory.insert(*address, value(2));
+                        }
+                        return go_on(after, i64::from(is_equal), work);
+                    }
                     _ => None,
                 };
                 return go_on(after, old, work);
@@ -475,9 +490,14 @@ impl<'m> Machine<'m> {
                     }
                     None => return,
                 },
-                Operation::Load { .. } | Operation::Store { .. } | Operation::Update { .. } | Operation::Fence(_) => {
-                    return;
-                }
+                Operation::Load { .. }
+                | Operation::Store { .. }
+                | Operation::Update { .. }
+                | Operation::CompareExchange { .. }
+                | Operation::Fence(_) => return,
+                // Whether a compare-exchange has taken place stands for its result.
+                Operation::Extract(_) => value(state, 0),
+                Operation::Cast(CastOperator::Truncate) => value(state, 0) & 1,
                 Operation::Local { bytes } => make(state, thread, *bytes),
                 Operation::Offset { constant, scales } => {
                     let scaled = (1..).zip(scales).map(|(at, scale)| value(state, at).wrapping_mul(*scale as i64));
@@ -485,20 +505,26 @@ impl<'m> Machine<'m> {
                     scaled.fold(base, i64::wrapping_add)
                 }
                 Operation::Cast(CastOperator::ZeroExtend) => {
-                    let from = state.threads[thread].frames.last().map(|frame| self.code(frame.function));
-                    match (&instruction.operands[0], from) {
-                        (Operand::Instruction(at), Some(code)) if code.instructions[at.0 as usize].ty == BIT => {
-                            value(state, 0) & 1
-                        }
-                        _ => value(state, 0),
-                    }
+                    let is_truth = self.is_truth(state, thread, &instruction.operands[0]);
+                    if is_truth { value(state, 0) & 1 } else { value(state, 0) }
                 }
                 Operation::Cast(_) => value(state, 0),
                 Operation::Binary(_) if instruction.ty == BIT => (value(state, 0) + value(state, 1)) & 1,
                 Operation::Binary(BinaryOperator::Multiply) => value(state, 0).wrapping_mul(value(state, 1)),
                 Operation::Binary(_) => value(state, 0).wrapping_add(value(state, 1)),
+                Operation::Compare(Predicate::Equal) if self.is_truth(state, thread, &instruction.operands[0]) => {
+                    i64::from((value(state, 0) ^ value(state, 1)) & 1 == 0)
+                }
                 Operation::Compare(Predicate::Equal) => i64::from(value(state, 0) == value(state, 1)),
-                Operation::Compare(_) => i64::from(value(state, 0) < value(state, 1)),
+                Operation::Compare(predicate) => {
+                    let (left, right) = (value(state, 0), value(state, 1));
+                    i64::from(match predicate {
+                        Predicate::NotEqual => left != right,
+                        Predicate::Greater => left > right,
+                        Predicate::GreaterEqual => left >= right,
+                        _ => left < right,
+                    })
+                }
                 Operation::Jump => {
                     self.jump(state, thread, &instruction.operands[0]);
                     continue;
@@ -519,6 +545,12 @@ impl<'m> Machine<'m> {
             };
             finish(state, thread, result);
         }
+    }
+
+    /// Returns true if a value has one bit.
+    fn is_truth(&self, state: &State, thread: usize, operand: &Operand) -> bool {
+        let code = state.threads[thread].frames.last().map(|frame| self.code(frame.function));
+        matches!((operand, code), (Operand::Instruction(at), Some(code)) if code.instruction(*at).ty == BIT)
     }
 
     fn jump(&self, state: &mut State, thread: usize, to: &Operand) {

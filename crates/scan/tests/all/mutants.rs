@@ -64,6 +64,21 @@ fn without(body: &[Statement], number: &mut usize) -> Vec<Statement> {
                 Statement::Below(*value, *end, yes, without(no, number))
             }
             Statement::Try(lock, body) => Statement::Try(*lock, without(body, number)),
+            Statement::Exchange { order, value, test, flipped, body } => {
+                let body = without(body, number);
+                Statement::Exchange { order: *order, value: *value, test: *test, flipped: *flipped, body }
+            }
+            Statement::Down { register, from, above, predicate, before, body } => {
+                let body = without(body, number);
+                Statement::Down {
+                    register: *register,
+                    from: *from,
+                    above: *above,
+                    predicate: *predicate,
+                    before: *before,
+                    body,
+                }
+            }
             Statement::Ask(lock, body, otherwise) => {
                 let body = without(body, number);
                 Statement::Ask(*lock, body, without(otherwise, number))

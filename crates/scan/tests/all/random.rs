@@ -1,6 +1,7 @@
 //! Random tiny programs. Most follow a discipline for each variable, so that many have no race, and break it here and
 //! there, so that programs with and without a race look alike.
 
+mod flags;
 mod gates;
 
 use crate::publication::publication;
@@ -68,8 +69,10 @@ const HELPER: usize = 3;
 /// Returns a random program.
 pub fn program(seed: u64) -> Source {
     let mut random = Random::new(seed);
-    if seed % 4 == 3 {
-        return publication(&mut random);
+    match seed % 12 {
+        3 | 7 | 11 => return publication(&mut random),
+        5 => return flags::program(&mut random),
+        _ => {}
     }
     let mut discipline = || match random.below(6) {
         0 | 1 => Discipline::Locked(FIRST),

@@ -1,6 +1,6 @@
 //! Tiny programs with threads: generated, changed and printed.
 
-use racehunter_ir::Order;
+use racehunter_ir::{Order, Predicate};
 use std::fmt::{self, Display, Formatter, Write as _};
 
 /// An object that all threads can reach.
@@ -28,10 +28,12 @@ pub enum Object {
     /// Two pointers that are only accessed atomically.
     Box,
     Other,
+    /// A number that is only accessed atomically.
+    Flag,
 }
 
 impl Object {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::X,
         Self::Y,
         Self::Array,
@@ -47,6 +49,7 @@ impl Object {
         Self::Narrow,
         Self::Box,
         Self::Other,
+        Self::Flag,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -66,12 +69,13 @@ impl Object {
             Self::Narrow => "narrow",
             Self::Box => "box",
             Self::Other => "other",
+            Self::Flag => "flag",
         }
     }
 
     pub const fn bytes(self) -> u64 {
         match self {
-            Self::X | Self::Y | Self::Pointer | Self::Narrow | Self::Box | Self::Other => 8,
+            Self::X | Self::Y | Self::Pointer | Self::Narrow | Self::Box | Self::Other | Self::Flag => 8,
             Self::Array => 8 * ELEMENTS,
             Self::First | Self::Second => 40,
             Self::Nodes => 2 * NODE as u64,
@@ -198,6 +202,43 @@ pub enum Statement {
     NarrowTicket(usize),
     Post,
     Wait,
+    /// Puts a number into the flag, and runs a body if that has found zero (or one, if it is flipped).
+    Exchange {
+        order: Order,
+        value: i64,
+        test: Test,
+        flipped: bool,
+        body: Vec<Statement>,
+    },
+    /// Stores zero in the flag.
+    Clear(Order),
+    /// Runs a body for a register from one number down, while it is above another.
+    Down {
+        register: usize,
+        from: Number,
+        above: i64,
+        predicate: Predicate,
+        /// The body gets the number before the counter.
+        before: bool,
+        body: Vec<Statement>,
+    },
+}
+
+/// How a program finds out what an exchange has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Test {
+    /// It compares the value with zero.
+    Zero,
+    /// It takes the value for a truth value.
+    Truth,
+    /// The same, negated.
+    Inverted,
+    /// The same, as a number again.
+    Extended,
+    /// By a compare-exchange.
+    Swapped,
+    /// By a compare-exchange whose failure is asked for.
+    NotSwapped,
 }
 
 /// Function 0 is `main`.
@@ -273,6 +314,16 @@ fn block(body: &[Statement], depth: usize) -> String {
             Statement::Ask(lock, body, otherwise) => {
                 let otherwise = block(otherwise, depth + 1);
                 format!("if (!lock({lock})) {{\n{}{indent}}} else {{\n{otherwise}{indent}}}", block(body, depth + 1))
+            }
+            Statement::Exchange { order, value, test, flipped, body } => {
+                let not = if *flipped { "" } else { "!" };
+                let inside = block(body, depth + 1);
+                format!("if ({not}exchange(flag, {value}, {order:?}) by {test:?}) {{\n{inside}{indent}}}")
+            }
+            Statement::Down { register, from, above, predicate, before, body } => {
+                let less = if *before { ", less one" } else { "" };
+                let inside = block(body, depth + 1);
+                format!("for r{register} from {from} while {predicate:?} {above}{less} {{\n{inside}{indent}}}")
             }
             Statement::Try(lock, body) => format!("if (!trylock({lock})) {{\n{}{indent}}}", block(body, depth + 1)),
             Statement::Write(address, number) => format!("*({address}) = {number}"),
