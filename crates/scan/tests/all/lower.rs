@@ -308,10 +308,11 @@ impl Lowering {
                     ["pthread_mutex_unlock", "pthread_rwlock_unlock", "pthread_rwlock_unlock", "__VERIFIER_atomic_end"];
                 self.lock(*lock, names);
             }
-            Statement::Try(lock, body) => {
+            Statement::Try(lock, test, body) => {
                 let lock = self.address(*lock);
                 let result = self.call("pthread_mutex_trylock", Type::Integer(32), vec![lock]);
-                self.branch(Predicate::Equal, result, Operand::Integer(0), body, &[]);
+                let (left, right) = self.tested(result, *test);
+                self.branch(Predicate::Equal, left, right, body, &[]);
             }
             Statement::Ask(lock, body, otherwise) => {
                 let lock = self.address(*lock);

@@ -63,7 +63,7 @@ fn without(body: &[Statement], number: &mut usize) -> Vec<Statement> {
                 let yes = without(yes, number);
                 Statement::Below(*value, *end, yes, without(no, number))
             }
-            Statement::Try(lock, body) => Statement::Try(*lock, without(body, number)),
+            Statement::Try(lock, test, body) => Statement::Try(*lock, *test, without(body, number)),
             Statement::Exchange { order, value, test, flipped, body } => {
                 let body = without(body, number);
                 Statement::Exchange { order: *order, value: *value, test: *test, flipped: *flipped, body }

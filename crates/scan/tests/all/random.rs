@@ -5,6 +5,7 @@ mod flags;
 mod gates;
 
 use crate::publication::publication;
+use crate::random::flags::TESTS;
 use crate::source::{Address, Given, Lock, Number, Object, Source, Statement, VALUE};
 
 /// Random numbers from a seed.
@@ -402,7 +403,8 @@ impl Generator<'_> {
                         if self.random.one_in(3) { self.access(Address::Variable(Object::X, 0)) } else { Vec::new() };
                     body.push(Statement::Ask(first, inside, otherwise));
                 } else {
-                    body.push(Statement::Try(first, inside));
+                    let test = TESTS[self.random.below(TESTS.len())];
+                    body.push(Statement::Try(first, test, inside));
                 }
             }
             // A flag under a lock.

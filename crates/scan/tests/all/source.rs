@@ -166,7 +166,7 @@ pub enum Statement {
     Lock(Lock),
     Unlock(Lock),
     /// Runs a body with the lock, if it can be taken.
-    Try(Address, Vec<Statement>),
+    Try(Address, Test, Vec<Statement>),
     /// Runs one body with a lock, and another one if taking it has failed.
     Ask(Address, Vec<Statement>, Vec<Statement>),
     If(Number, i64, Vec<Statement>, Vec<Statement>),
@@ -224,7 +224,7 @@ pub enum Statement {
     },
 }
 
-/// How a program finds out what an exchange has found.
+/// How a program finds out what an exchange has found, or whether a lock was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Test {
     /// It compares the value with zero.
@@ -325,7 +325,9 @@ fn block(body: &[Statement], depth: usize) -> String {
                 let inside = block(body, depth + 1);
                 format!("for r{register} from {from} while {predicate:?} {above}{less} {{\n{inside}{indent}}}")
             }
-            Statement::Try(lock, body) => format!("if (!trylock({lock})) {{\n{}{indent}}}", block(body, depth + 1)),
+            Statement::Try(lock, test, body) => {
+                format!("if (!trylock({lock}) by {test:?}) {{\n{}{indent}}}", block(body, depth + 1))
+            }
             Statement::Write(address, number) => format!("*({address}) = {number}"),
             Statement::Read(register, address) => format!("r{register} = *({address})"),
             other => format!("{other:?}"),

@@ -33,8 +33,11 @@ fn body(random: &mut Random) -> Vec<Statement> {
     body
 }
 
+/// All ways to test a number.
+pub(super) const TESTS: [Test; 6] =
+    [Test::Zero, Test::Truth, Test::Inverted, Test::Extended, Test::Swapped, Test::NotSwapped];
+
 fn section(random: &mut Random, body: &mut Vec<Statement>) {
-    const TESTS: [Test; 6] = [Test::Zero, Test::Truth, Test::Inverted, Test::Extended, Test::Swapped, Test::NotSwapped];
     let order = match random.below(12) {
         0 => Order::Relaxed,
         1 => Order::Release,
