@@ -436,9 +436,16 @@ impl Lowering {
 
     /// Writes two sides, one if a comparison holds, and phis where they meet.
     fn branch(&mut self, predicate: Predicate, left: Operand, right: Operand, yes: &[Statement], no: &[Statement]) {
-        let holds = self.put(Operation::Compare(predicate), Type::Integer(1), vec![left, right]);
         let (one, other, after) = (self.label(), self.label(), self.label());
-        self.put(Operation::Branch, Type::Void, vec![holds, block(one), block(other)]);
+        // A truth value is a condition by itself.
+        let is_truth =
+            matches!(left, Operand::Instruction(at) if self.instructions[at.0 as usize].ty == Type::Integer(1));
+        let (holds, ways) = match right {
+            Operand::Integer(0) if is_truth => (left, [other, one]),
+            Operand::Integer(_) if is_truth => (left, [one, other]),
+            right => (self.put(Operation::Compare(predicate), Type::Integer(1), vec![left, right]), [one, other]),
+        };
+        self.put(Operation::Branch, Type::Void, vec![holds, block(ways[0]), block(ways[1])]);
         let before = self.registers.clone();
         self.begin(one);
         self.body(yes);

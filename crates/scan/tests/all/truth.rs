@@ -42,7 +42,7 @@ struct Tally {
 /// The proofs for the first [`USUAL`] programs. An analysis that proves less has lost precision; one that proves more
 /// has gained some: then change the numbers.
 const EXPECTED: Tally =
-    Tally { free: 398, racy: 164, open: 38, by_value: 305, by_alias: 241, by_coarse: 250, by_paths: 51 };
+    Tally { free: 398, racy: 164, open: 38, by_value: 307, by_alias: 242, by_coarse: 251, by_paths: 52 };
 
 #[test]
 fn what_is_proved_is_true() {
