@@ -110,6 +110,15 @@ fn several_sources_are_compiled_at_once() {
     expect_race(&workshop, "program");
 }
 
+/// The list of symbols that the runtime exports has only such as can be exported.
+#[test]
+fn another_linker_has_nothing_to_warn_of() {
+    let workshop = project();
+    let ended = workshop.shell("racehunter cc -g -pthread -fuse-ld=gold main.c counter.c -o program 2>&1");
+    assert_eq!(ended.stdout, "");
+    expect_race(&workshop, "program");
+}
+
 #[test]
 fn link_time_optimisation_keeps_the_race() {
     let workshop = project();

@@ -421,6 +421,41 @@ fn a_lost_wakeup_is_where_the_thread_waits() {
     assert_eq!(sites.last(), Some(&"join"));
 }
 
+/// Two threads wait on one condition variable, and a signal wakes only one of them. A worker that waits for jobs, which was
+/// also signalled before, has nothing to do with it.
+#[test]
+fn a_signal_that_wakes_the_wrong_thread_is_a_cause() {
+    let workshop = Workshop::new();
+    let path = std::path::Path::new("tests/programs/idle.cpp");
+    let hunted = workshop.hunt(path, &["--analysis", "context-bound", "--bound", "0"]).expect(1);
+    let findings: Vec<_> = hunted.repeatable.iter().filter(|line| line["reason"] == "finding").collect();
+    // Which of the two threads is left depends on the schedule.
+    assert_eq!(findings.iter().filter(|finding| finding["variant_of"].is_null()).count(), 1, "{findings:?}");
+    for finding in findings {
+        assert_eq!(finding["kind"], "lost-wakeup");
+        assert_eq!(
+            (&finding["sites"][0]["line"], &finding["sites"][0]["waits_for"]["object"]),
+            (&32.into(), &"idle_".into())
+        );
+        let cause = finding["cause"].as_str().expect("a cause");
+        assert!(
+            cause.starts_with("T1 signals `idle_` (step ") && cause.contains("which has waited on it since step "),
+            "{cause}"
+        );
+    }
+}
+
+/// A deadlock without a lost wake-up: the one signal was in time, but for one thread of two.
+#[test]
+fn a_signal_for_one_thread_of_two_is_a_cause() {
+    let workshop = Workshop::new();
+    let path = std::path::Path::new("targets/deadlock/missing_notify.c");
+    let hunted = workshop.hunt(path, &["--stop-on-first", "--analysis", "context-bound"]).expect(1);
+    let finding = hunted.repeatable.iter().find(|line| line["reason"] == "finding").expect("a finding");
+    let cause = finding["cause"].as_str().expect("a cause");
+    assert!(cause.starts_with("main signals `not_empty` (step ") && cause.contains(", not T"), "{cause}");
+}
+
 /// The assertion compares a sum with a number, both of which are right by themselves: the cause is in the table.
 #[test]
 fn a_cause_may_be_elsewhere_than_where_the_assertion_looks() {

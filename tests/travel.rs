@@ -340,6 +340,9 @@ fn tests_of_ctest_are_hunted() {
         ended.stdout.lines().find(|line| line.contains(name)).unwrap_or_else(|| panic!("{}", ended.stdout))
     };
     assert!(line("races").contains("FAIL") && line("locks").contains("PASS"), "{}", ended.stdout);
+    // Files are named as seen from here, not from the directory of the test.
+    assert!(ended.stdout.contains(&format!("\n{:20}program.c:", "")), "{}", ended.stdout);
+    assert!(ended.stdout.contains(&format!("\n{:22}cause: ", "")), "{}", ended.stdout);
     assert!(line("script").contains("SKIP") && line("script").contains("not instrumented"), "{}", ended.stdout);
 }
 

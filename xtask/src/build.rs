@@ -7,7 +7,7 @@
 use crate::packages;
 use crate::shell::{cargo, root, shell, target};
 use anyhow::{Context as _, Result, bail};
-use object::{Object as _, ObjectSymbol as _};
+use object::{Object as _, ObjectSymbol as _, SectionIndex, SymbolFlags, SymbolIndex};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -255,11 +255,17 @@ fn run_ar(words: &[String]) -> Result<()> {
     shell("ar", &words).done()
 }
 
-/// Returns the symbols that the program's shared libraries must find in the executable.
+/// Returns the symbols that the program's shared libraries must find in the executable. Hidden symbols cannot be exported, and
+/// some linkers warn of each.
 fn exported_symbols(object: &Path) -> Result<Vec<String>> {
     let data = fs::read(object)?;
     let file = object::File::parse(&*data)?;
-    let global = file.symbols().filter(|symbol| symbol.is_global() && symbol.is_definition());
+    let is_visible = |flags: SymbolFlags<SectionIndex, SymbolIndex>| match flags {
+        SymbolFlags::Elf { st_other, .. } => st_other & 3 == object::elf::STV_DEFAULT,
+        _ => true,
+    };
+    let global =
+        file.symbols().filter(|symbol| symbol.is_global() && symbol.is_definition() && is_visible(symbol.flags()));
     let names = global.filter_map(|symbol| symbol.name().ok().map(str::to_owned));
     Ok(names.filter(|name| !name.starts_with("_ZN") && !name.starts_with("_R") && !name.contains("rust")).collect())
 }

@@ -17,7 +17,7 @@ mod shell;
 mod test;
 
 use anyhow::{Result, bail};
-use build::Kit;
+use build::{Kit, Profile};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -76,7 +76,7 @@ fn run() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["browser"] => browser::run(&Kit::build()?),
+        ["browser"] => browser::run(&Kit::build_with(Profile::Quick)?),
         ["architecture"] => architecture::run(),
         ["recipes"] => recipes::run(),
         ["demo"] => demo::run(&Kit::build()?),

@@ -37,11 +37,11 @@ First steps:
   racehunter report --html -o r.html  everything that was found, as one page
   racehunter doctor                   when something does not work
 
-Exit codes: 0 nothing found, 1 findings, 2 usage or internal error, 3 incomplete
-under --require-complete, 4 nothing to explore";
+Exit codes: 0 nothing found, 1 findings, 2 usage or internal error, 3 unclear (or
+incomplete, with --require-complete), 4 nothing to explore";
 
-pub const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 findings, 2 usage or internal error, 3 incomplete under \
-                          --require-complete, 4 nothing to explore";
+pub const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 findings, 2 usage or internal error, 3 unclear (or \
+                          incomplete, with --require-complete), 4 nothing to explore";
 
 /// The commands.
 #[derive(Subcommand, Debug)]

@@ -11,7 +11,7 @@ use racehunter_report::tests;
 use racehunter_symbols::inspect;
 use serde::Deserialize;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -89,12 +89,20 @@ fn hunt_one(program: &Path, case: &Case, arguments: &Arguments, out: &Path) -> T
             }
             command.envs(case.environment.iter().cloned());
             match command.output() {
-                Ok(ended) => ending(&ended, case.skips_with),
+                Ok(ended) => ending(&ended, case.skips_with, &|file| from_here(file, case.directory.as_deref())),
                 Err(error) => Ending::Error(format!("it cannot be hunted: {error}")),
             }
         }
     };
     Test { suite: case.suite.clone(), name: case.name.clone(), elapsed: began.elapsed(), ending }
+}
+
+/// Returns the name of a file for a reader in this directory. The hunt names it as seen from the directory of the case.
+fn from_here(file: &str, directory: Option<&Path>) -> String {
+    let place = directory.map_or_else(|| PathBuf::from(file), |directory| directory.join(file));
+    let here = std::env::current_dir().and_then(|here| here.canonicalize());
+    let below = here.ok().and_then(|here| place.strip_prefix(here).ok().map(Path::to_path_buf));
+    below.unwrap_or(place).to_string_lossy().into_owned()
 }
 
 /// Returns the options of each hunt.
@@ -126,6 +134,8 @@ struct Line {
     #[serde(default)]
     message: String,
     #[serde(default)]
+    cause: Option<String>,
+    #[serde(default)]
     sites: Vec<Site>,
     #[serde(default)]
     unclear: Vec<String>,
@@ -139,15 +149,15 @@ struct Site {
 
 /// Returns how a hunt ended, by its exit code and its output. A program's status can mean that the test does not apply
 /// here.
-fn ending(ended: &Output, skips_with: Option<i64>) -> Ending {
+fn ending(ended: &Output, skips_with: Option<i64>, from_here: &dyn Fn(&str) -> String) -> Ending {
     let text = String::from_utf8_lossy(&ended.stdout);
     let lines: Vec<Line> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let findings = lines.iter().filter(|line| line.reason == "finding" && line.confirmed && line.suppressed.is_null());
     let shown: Vec<String> = findings
-        .map(|Line { id, kind, message, sites, .. }| {
+        .map(|Line { id, kind, message, sites, cause, .. }| {
             let known = sites.first().filter(|site| !site.file.is_empty());
-            let place = known.map_or_else(String::new, |site| format!("{}:{}: ", site.file, site.line));
-            format!("{place}{kind}: {message} [{id}]")
+            let place = known.map_or_else(String::new, |site| format!("{}:{}: ", from_here(&site.file), site.line));
+            junit::failure(&place, kind, message, id, cause.as_deref())
         })
         .collect();
     let said = String::from_utf8_lossy(&ended.stderr);
@@ -191,15 +201,15 @@ mod unit {
 
     fn ended(status: i32, stdout: &str, stderr: &str) -> Ending {
         let (stdout, stderr) = (stdout.as_bytes().to_vec(), stderr.as_bytes().to_vec());
-        ending(&Output { status: ExitStatus::from_raw(status << 8), stdout, stderr }, Some(77))
+        ending(&Output { status: ExitStatus::from_raw(status << 8), stdout, stderr }, Some(77), &str::to_owned)
     }
 
     #[test]
     fn endings_are_those_of_the_hunt() {
         assert_eq!(ended(0, "", ""), Ending::Passed);
-        let found = r#"{"reason":"finding","id":"7f3a","kind":"data-race","confirmed":true,"message":"m","sites":[{"file":"a.c","line":3}]}
+        let found = r#"{"reason":"finding","id":"7f3a","kind":"data-race","confirmed":true,"message":"m","cause":"c","sites":[{"file":"a.c","line":3}]}
 {"reason":"finding","id":"8","kind":"crash","confirmed":true,"suppressed":"known","message":"m","sites":[]}"#;
-        assert_eq!(ended(1, found, ""), Ending::Failed(vec!["a.c:3: data-race: m [7f3a]".to_owned()]));
+        assert_eq!(ended(1, found, ""), Ending::Failed(vec!["a.c:3: data-race: m [7f3a]\n  cause: c".to_owned()]));
         let unclear = r#"{"reason":"summary","unclear":["no execution completed"]}"#;
         assert_eq!(ended(3, unclear, ""), Ending::Error("no execution completed".to_owned()));
         assert!(matches!(ended(4, "", "warning: no thread"), Ending::Skipped(_)));
@@ -207,6 +217,15 @@ mod unit {
         assert!(matches!(ended(4, "", failed), Ending::Failed(_)), "a failure is one without threads too");
         assert!(matches!(ended(4, "", &failed.replace("status 1", "status 77")), Ending::Skipped(_)));
         assert_eq!(ended(2, "", "error: no\n  = help: x"), Ending::Error("no (status 2)".to_owned()));
+    }
+
+    #[test]
+    fn files_are_named_as_seen_from_here() {
+        let here = std::env::current_dir().and_then(|here| here.canonicalize()).expect("a directory");
+        assert_eq!(from_here("a.c", None), "a.c");
+        assert_eq!(from_here("a.c", Some(&here.join("build"))), "build/a.c");
+        assert_eq!(from_here(&here.join("src/a.c").to_string_lossy(), Some(&here.join("build"))), "src/a.c");
+        assert_eq!(from_here("/elsewhere/a.c", Some(&here)), "/elsewhere/a.c");
     }
 
     #[test]

@@ -3,13 +3,13 @@
 //! A sentence only repeats what the log of the replayed execution shows: which thread did what, and in which order. If
 //! the log does not show it, there is no sentence.
 
-use crate::deadlock::{Waiter, is_never_signalled, lost_signal, waiters};
+use crate::deadlock::{Looked, Waiter, is_never_signalled, lost_signal, taken_signal, waiters, woken_after};
 use crate::place::Places;
 use crate::relevance::{self, Away};
 use crate::steps::{Done, memory};
 use crate::threads::Threads;
 use racehunter_finding::{Finding, Kind, Site};
-use racehunter_log::{Access, AccessMode, Entry, Event, ThreadId, Wait, WaitEndReason, entries};
+use racehunter_log::{Access, AccessMode, Entry, Event, ThreadId, Wait};
 use racehunter_report::causes::{self, Meets};
 
 /// Maximum number of steps for which all memory is compared.
@@ -89,10 +89,21 @@ fn number(step: usize) -> u64 {
     step as u64 + 1
 }
 
-/// Returns the signal that came too early.
+/// Returns the signal that came too early, or that woke the wrong thread. Of several threads that wait, those come first that
+/// would find something new if they looked again: the others may have nothing to do.
 fn lost_wakeup(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
     let waiting = waiters(places.execution);
-    let (waiter, (signal, wait)) = waiting.iter().find_map(|waiter| Some((waiter, lost_signal(places, waiter)?)))?;
+    let has_news = |waiter: &&Waiter<'_>| Looked::before(places, waiter).is_some_and(|looked| looked.changed.is_some());
+    let (first, others): (Vec<_>, Vec<_>) = waiting.iter().partition(has_news);
+    let missed = first
+        .into_iter()
+        .find_map(|waiter| early_signal(places, waiter, steps).or_else(|| signal_of_another(places, waiter, steps)));
+    missed.or_else(|| others.into_iter().find_map(|waiter| early_signal(places, waiter, steps)))
+}
+
+/// Explains a thread that waits on a condition variable by a signal before the wait.
+fn early_signal(places: &Places<'_>, waiter: &Waiter<'_>, steps: &[Done]) -> Option<Cause> {
+    let (signal, wait) = lost_signal(places, waiter)?;
     let step_at = |at: usize| steps.iter().position(|done| done.at == at);
     let (signal_step, wait_step) = (step_at(signal)?, step_at(wait)?);
     let entry = Entry::of(&places.execution.records[signal]);
@@ -103,7 +114,7 @@ fn lost_wakeup(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
     if let Some(woken) = woken_after(places, signal, waiter.on.object) {
         let woken_step = step_at(woken).filter(|_| matches!(entry.event(), Event::Signal { .. }))?;
         let thread = Entry::of(&places.execution.records[woken]).thread();
-        let sentence = causes::taken_signal(&condition, &by, &(Threads::short(thread), number(woken_step)));
+        let sentence = causes::taken_signal(&condition, &by, &(Threads::short(thread), number(woken_step)), None);
         return Some(Cause { sentence, steps: vec![signal_step, woken_step, wait_step] });
     }
     let of = (Threads::short(waiter.entry.thread()), number(wait_step));
@@ -111,15 +122,25 @@ fn lost_wakeup(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
     Some(Cause { sentence, steps: vec![signal_step, wait_step] })
 }
 
-/// Returns where in the log a signal of a condition variable wakes a thread, after a given position.
-fn woken_after(places: &Places<'_>, signal: usize, condition: u64) -> Option<usize> {
-    let is_woken = |event: Event| matches!(event, Event::WaitEnd { condition: of, reason: WaitEndReason::Signalled, .. } if of.0 == condition);
-    let after = entries(&places.execution.records[signal..]).position(|entry| is_woken(entry.event()))?;
-    Some(signal + after)
+/// Explains a thread that waits on a condition variable by a signal that wakes another one.
+fn signal_of_another(places: &Places<'_>, waiter: &Waiter<'_>, steps: &[Done]) -> Option<Cause> {
+    let (signal, woken) = taken_signal(places, waiter)?;
+    let wait = Looked::before(places, waiter)?.began;
+    let step_at = |at: usize| steps.iter().position(|done| done.at == at);
+    let thread = |at: usize| Threads::short(Entry::of(&places.execution.records[at]).thread());
+    let (signal_step, woken_step, wait_step) = (step_at(signal)?, step_at(woken)?, step_at(wait)?);
+    let waits = (Threads::short(waiter.entry.thread()), number(wait_step));
+    let sentence = causes::taken_signal(
+        &places.lock_name(waiter.on.object),
+        &(thread(signal), number(signal_step)),
+        &(thread(woken), number(woken_step)),
+        Some(&waits),
+    );
+    Some(Cause { sentence, steps: vec![signal_step, woken_step, wait_step] })
 }
 
-/// Explains a thread that waits while it holds what another one waits for, or that waits for a signal that no thread
-/// has ever sent. Threads that wait in a cycle are in the message.
+/// Explains a thread that waits while it holds what another one waits for, or that waits for a signal that woke another thread,
+/// or that no thread has ever sent. Threads that wait in a cycle are in the message.
 fn stuck(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
     let waiting = waiters(places.execution);
     let waits_for = |waiter: &Waiter<'_>| places.waiting(&waiter.on, waiter.entry).1.object;
@@ -136,12 +157,15 @@ fn stuck(places: &Places<'_>, steps: &[Done]) -> Option<Cause> {
             &places.lock_name(behind.on.object),
             &Threads::short(behind.entry.thread()),
         ),
-        None => match waiting.iter().find(|waiter| is_never_signalled(places, waiter)) {
-            Some(waiter) => {
-                causes::never_signalled(&Threads::short(waiter.entry.thread()), &places.lock_name(waiter.on.object))
+        None => {
+            if let Some(cause) = waiting.iter().find_map(|waiter| signal_of_another(places, waiter, steps)) {
+                return Some(cause);
             }
-            None => return stuck_on_words(places, &waiting, steps),
-        },
+            let Some(waiter) = waiting.iter().find(|waiter| is_never_signalled(places, waiter)) else {
+                return stuck_on_words(places, &waiting, steps);
+            };
+            causes::never_signalled(&Threads::short(waiter.entry.thread()), &places.lock_name(waiter.on.object))
+        }
     };
     Some(Cause { sentence, steps: Vec::new() })
 }

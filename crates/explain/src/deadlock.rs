@@ -5,9 +5,15 @@ use crate::place::Places;
 use crate::threads::Threads;
 use racehunter_explore::Execution;
 use racehunter_finding::{Finding, Kind, Site};
-use racehunter_log::{AccessMode, Address, Blockage, Entry, Event, ThreadId, Wait, entries};
+use racehunter_log::{Access, AccessMode, Address, Blockage, Entry, Event, ThreadId, Wait, WaitEndReason, entries};
 use racehunter_report::causes::{self, Link};
 use racehunter_report::messages;
+use std::ops::Range;
+
+/// Maximum number of threads for which the log is searched for what each of them missed.
+const MANY: usize = 200;
+/// Maximum number of entries of a thread that are searched for what it read before it began to wait.
+const SEARCHED: usize = 1_000;
 
 /// A thread that waits at the end of an execution, and what it waits for.
 pub(crate) struct Waiter<'e> {
@@ -31,8 +37,11 @@ pub(crate) fn describe(places: &Places<'_>, finding: &mut Finding) -> Option<Cul
         let is_waiting = |thread| waiting.iter().any(|other| other.entry.thread() == thread);
         waiter.on.wait == Wait::Join && is_waiting(waiter.on.target())
     };
+    // A thread that would find something new if it looked again says more than one that has nothing to do.
+    let has_nothing_new =
+        |waiter: &Waiter<'_>| Looked::before(places, waiter).is_none_or(|looked| looked.changed.is_none());
     let mut ordered: Vec<&Waiter<'_>> = waiting.iter().collect();
-    ordered.sort_by_key(|waiter| (turn(waiter).unwrap_or(usize::MAX), joins(waiter)));
+    ordered.sort_by_cached_key(|waiter| (turn(waiter).unwrap_or(usize::MAX), joins(waiter), has_nothing_new(waiter)));
     for Waiter { entry, on } in ordered {
         let (operation, waiting) = places.waiting(on, *entry);
         let mut site = places.site(*entry, operation, 0);
@@ -90,6 +99,26 @@ pub(crate) fn lost_signal(places: &Places<'_>, waiter: &Waiter<'_>) -> Option<(u
     Some((signal, began))
 }
 
+/// Finds a signal that wakes another thread than the one that needs it: that one began to wait before the signal, and would
+/// find something new if it looked again. Returns where in the log the last signal and the end of the other wait are.
+pub(crate) fn taken_signal(places: &Places<'_>, waiter: &Waiter<'_>) -> Option<(usize, usize)> {
+    let awaited = Address(waiter.on.object);
+    let looked = Looked::before(places, waiter).filter(|looked| looked.changed.is_some())?;
+    let records = &places.execution.records;
+    let later = entries(&records[looked.began..]).rposition(|entry| signalled(&entry) == Some(awaited))?;
+    let signal = looked.began + later;
+    let is_for_one = matches!(Entry::of(&records[signal]).event(), Event::Signal { .. });
+    let woken = woken_after(places, signal, waiter.on.object).filter(|_| is_for_one)?;
+    (Entry::of(&records[woken]).thread() != waiter.entry.thread()).then_some((signal, woken))
+}
+
+/// Returns where in the log a signal of a condition variable wakes a thread, after a given position.
+pub(crate) fn woken_after(places: &Places<'_>, signal: usize, condition: u64) -> Option<usize> {
+    let is_woken = |event: Event| matches!(event, Event::WaitEnd { condition: of, reason: WaitEndReason::Signalled, .. } if of.0 == condition);
+    let after = entries(&places.execution.records[signal..]).position(|entry| is_woken(entry.event()))?;
+    Some(signal + after)
+}
+
 /// Returns true if nothing has ever signalled the condition variable on which a thread waits.
 pub(crate) fn is_never_signalled(places: &Places<'_>, waiter: &Waiter<'_>) -> bool {
     let awaited = Address(waiter.on.object);
@@ -112,6 +141,51 @@ fn wait_of(places: &Places<'_>, waiter: &Waiter<'_>) -> Option<usize> {
     })
 }
 
+/// What a thread has looked at before it began to wait on a condition variable.
+pub(crate) struct Looked {
+    /// Where in the log the wait begins.
+    pub(crate) began: usize,
+    /// The memory that it read since it took the lock.
+    memory: Vec<Range<u64>>,
+    /// Where in the log another thread last wrote some of it after that. Not known if there are very many threads.
+    pub(crate) changed: Option<usize>,
+}
+
+impl Looked {
+    pub(crate) fn before(places: &Places<'_>, waiter: &Waiter<'_>) -> Option<Self> {
+        if waiter.on.wait != Wait::Condition {
+            return None;
+        }
+        let began = wait_of(places, waiter)?;
+        let (records, thread) = (&places.execution.records, waiter.entry.thread());
+        let own = (0..began).rev().filter(|&at| Entry::of(&records[at]).thread() == thread);
+        let inside = own.take_while(|&at| {
+            !matches!(Entry::of(&records[at]).event(), Event::Acquire { .. } | Event::Release { .. })
+        });
+        let read = |at: usize| {
+            let access = Entry::of(&records[at]).access()?;
+            (access.mode.reads() && access.mode != AccessMode::Free).then_some((at, access))
+        };
+        let reads: Vec<(usize, Access)> = inside.take(SEARCHED).filter_map(read).collect();
+        let first = reads.last().map_or(began, |&(at, _)| at);
+        let mut memory: Vec<Range<u64>> =
+            reads.iter().map(|(_, read)| read.address.0..read.address.0 + read.size.max(1)).collect();
+        memory.sort_by_key(|range| (range.start, range.end));
+        memory.dedup();
+        let changes = |access: Access| {
+            let (start, end) = access.range();
+            access.mode.writes()
+                && access.mode != AccessMode::Free
+                && memory.iter().any(|range| start < range.end && range.start < end)
+        };
+        let is_change = |entry: Entry<'_>| entry.thread() != thread && entry.access().is_some_and(changes);
+        let is_worth_it = places.threads.number() <= MANY;
+        let changed = || entries(&records[first..]).rposition(is_change).map(|after| first + after);
+        let changed = is_worth_it.then(changed).flatten();
+        Some(Self { began, memory, changed })
+    }
+}
+
 /// Notes what the report must show of a waiting thread: operations on what it waits for, where it took the locks that
 /// it holds, and what it read before it began to wait.
 fn note_topic(places: &Places<'_>, waiter: &Waiter<'_>) {
@@ -121,12 +195,7 @@ fn note_topic(places: &Places<'_>, waiter: &Waiter<'_>) {
     if matches!(waiter.on.wait, Wait::Condition | Wait::Semaphore | Wait::Barrier | Wait::Futex) {
         topic.objects.push(waiter.on.object);
     }
-    let Some(began) = wait_of(places, waiter).filter(|_| waiter.on.wait == Wait::Condition) else { return };
-    let own = entries(&places.execution.records[..began]).rev().filter(|entry| entry.thread() == waiter.entry.thread());
-    let inside = own.take_while(|entry| !matches!(entry.event(), Event::Acquire { .. } | Event::Release { .. }));
-    let read =
-        |entry: Entry<'_>| entry.access().filter(|access| access.mode.reads() && access.mode != AccessMode::Free);
-    topic.memory.extend(inside.filter_map(read).map(|access| access.address.0..access.address.0 + access.size.max(1)));
+    topic.memory.extend(Looked::before(places, waiter).into_iter().flat_map(|looked| looked.memory));
 }
 
 /// Returns the threads of a cycle, each waiting for something that the next one owns, from the one that was created

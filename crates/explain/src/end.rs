@@ -15,6 +15,8 @@ use std::path::Path;
 const FAILS: &str = "fail";
 /// What test frameworks write after the place of a failure: GoogleTest, Catch2, doctest.
 const WORDS: [&str; 3] = [": Failure", ": FAILED", ": ERROR:"];
+/// What GoogleTest writes at the end of a test that fails.
+const ENDS: &str = "[  FAILED  ]";
 /// Maximum number of entries that are searched for a place, counted from the end.
 const SEARCHED: usize = 2_000;
 
@@ -139,7 +141,8 @@ pub(crate) fn compare(execution: &Execution, reference: &Execution, bug: &Bug, f
 }
 
 /// Returns what a program that failed wrote and the execution without preemptions did not: there a test says what failed.
-/// If that is nothing, returns the end of the output.
+/// If that is nothing, returns the end of the output. Headings of a test framework before the failure, its summary after the test,
+/// and lines without a letter or digit say nothing new.
 fn failing_lines(output: &[u8], reference: &[u8]) -> Vec<String> {
     const LINES: usize = 8;
     const LETTERS: usize = 200;
@@ -148,13 +151,18 @@ fn failing_lines(output: &[u8], reference: &[u8]) -> Vec<String> {
     for line in reference.lines() {
         *expected.entry(line.trim_end()).or_default() += 1;
     }
-    let lines = || output.lines().map(str::trim_end).filter(|line| !line.trim().is_empty());
+    let lines = || output.lines().map(str::trim_end).filter(|line| line.contains(char::is_alphanumeric));
     let mut shown: Vec<&str> = Vec::new();
     for line in lines() {
         match expected.get_mut(line) {
             Some(count @ 1..) => *count -= 1,
             _ => shown.push(line),
         }
+    }
+    if let Some(first) = shown.iter().position(|line| failing_place(line).is_some()) {
+        shown.drain(..first);
+        let last = shown.iter().position(|line| line.starts_with(ENDS));
+        shown.truncate(last.map_or(shown.len(), |last| last + 1));
     }
     shown.truncate(LINES);
     if shown.is_empty() {
@@ -173,6 +181,15 @@ mod tests {
         let passing = b"[ RUN ] A\n[ OK ] A\n[ RUN ] B\n[ OK ] B\n2 passed\n";
         let failing = b"[ RUN ] A\n[ OK ] A\n[ RUN ] B\nb.cpp:7: Failure\n\n[ FAILED ] B\n1 passed\n";
         assert_eq!(failing_lines(failing, passing), ["b.cpp:7: Failure", "[ FAILED ] B", "1 passed"]);
+    }
+
+    #[test]
+    fn what_frameworks_write_around_a_failure_is_left_out() {
+        let failing = b"Running main()\n[ RUN      ] A.b\nb.cpp:7: Failure\nExpected: 1\n[  FAILED  ] A.b (0 ms)\n\n1 FAILED TEST\n";
+        assert_eq!(failing_lines(failing, b""), ["b.cpp:7: Failure", "Expected: 1", "[  FAILED  ] A.b (0 ms)"]);
+        let failing =
+            b"~~~~\nqueue is a Catch v2 host application.\n----\nadding\n....\nb.cpp:7: FAILED:\n  CHECK( n == 2 )\n";
+        assert_eq!(failing_lines(failing, b""), ["b.cpp:7: FAILED:", "  CHECK( n == 2 )"]);
     }
 
     #[test]

@@ -1,10 +1,15 @@
 //! What the names of a source say by themselves.
 
-/// Returns true unless an expression is a computed value, such as the `a + b` of `std::to_string(a + b)`.
+/// Returns true unless an expression is a computed value, such as the `a + b` of `std::to_string(a + b)`, or the result of a
+/// call, such as `std::move(a)`.
 pub(crate) fn is_object(expression: &str) -> bool {
     let (mut depth, mut before) = (0_u32, ' ');
     expression.chars().all(|letter| {
         let is_arrow = letter == '>' && before == '-';
+        let is_call = letter == '(' && (before.is_alphanumeric() || before == '_');
+        if is_call && depth == 0 {
+            return false;
+        }
         before = letter;
         match letter {
             '[' => depth += 1,
@@ -37,7 +42,7 @@ mod tests {
         for object in ["a", "*a->b", "table[i + 1].next", "(*p).x", "&lock"] {
             assert!(is_object(object), "{object}");
         }
-        for value in ["a + b", "(a + b) % 2", "a ? b : c", "!a"] {
+        for value in ["a + b", "(a + b) % 2", "a ? b : c", "!a", "std::move(body)", "next_(a)"] {
             assert!(!is_object(value), "{value}");
         }
     }

@@ -309,16 +309,22 @@ impl Places<'_> {
         let is_use =
             |entry: &Entry<'_>| entry.code().is_known() && entry.event().synchronisation() == Some(Address(address));
         let used = self.execution.entries().filter(|entry| entry.is_operation() && is_use(entry));
-        let named = used.take(TRIES).find_map(|entry| self.spelled(entry).map(|name| (entry.code(), name)));
-        let Some((code, name)) = named else { return format!("lock {address:#x}") };
+        let named = used.take(TRIES).find_map(|entry| self.spelled(entry).map(|name| (entry, name)));
+        let Some((first, name)) = named else { return format!("lock {address:#x}") };
         let name = name.trim_start_matches('&');
-        // The same expression may name different locks at different times.
-        let mut alike: Vec<u64> = Vec::new();
-        for entry in self.execution.entries().filter(|entry| entry.code() == code) {
+        // The same expression may name different locks at different times. Code of a library may be called for locks with
+        // other names, and a wait on a condition variable also takes a lock.
+        let is_like = |entry: &Entry<'_>| {
+            entry.code() == first.code() && is_of_condition(&entry.event()) == is_of_condition(&first.event())
+        };
+        let (mut alike, mut others): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
+        for entry in self.execution.entries().filter(is_like) {
             if let Some(Address(lock)) = entry.event().synchronisation()
                 && !alike.contains(&lock)
+                && !others.contains(&lock)
             {
-                alike.push(lock);
+                let has_name = self.spelled(entry).is_some_and(|spelled| spelled.trim_start_matches('&') == name);
+                if has_name { alike.push(lock) } else { others.push(lock) }
             }
         }
         match alike.iter().position(|&lock| lock == address) {
@@ -491,6 +497,11 @@ pub(crate) fn file_step(file: File, done: bool) -> String {
         FileOperation::None => "input or output".to_owned(),
     };
     if done { step } else { format!("{step}, in vain") }
+}
+
+/// Returns true for operations on condition variables.
+const fn is_of_condition(event: &Event) -> bool {
+    matches!(event, Event::Wait { .. } | Event::WaitEnd { .. } | Event::Signal { .. } | Event::Broadcast { .. })
 }
 
 /// Returns true if the frame is the user's own code.

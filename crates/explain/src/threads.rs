@@ -59,6 +59,11 @@ impl Threads {
         }
     }
 
+    /// Returns how many there are.
+    pub(crate) const fn number(&self) -> usize {
+        self.known.len()
+    }
+
     /// Returns all of them, for the finding.
     pub(crate) fn all(&self) -> Vec<racehunter_finding::Thread> {
         let plain =

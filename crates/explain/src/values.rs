@@ -3,7 +3,7 @@
 use crate::place::Places;
 use racehunter_finding::Value;
 use racehunter_log::{AccessMode, Entry, Event, Record, entries};
-use racehunter_symbols::{Form, Part};
+use racehunter_symbols::{Form, Part, shortened};
 use std::cell::RefCell;
 
 /// Addresses without a name, with the numbers that stand for them: the addresses themselves differ from run to run.
@@ -169,7 +169,7 @@ fn pointer(places: &Places<'_>, address: u64) -> String {
     // Symbols are looked up by return addresses, so ask for the address after the first instruction.
     let function = places.symbols.frames(relative.wrapping_add(1)).pop();
     match function.filter(|frame| !frame.function.starts_with("??") && !frame.file.is_empty()) {
-        Some(frame) => frame.function,
+        Some(frame) => shortened(&frame.function).into_owned(),
         None => format!("#{}", places.numbers.of(address)),
     }
 }

@@ -90,11 +90,12 @@ fn traits(finding: &Finding) -> Vec<Vec<String>> {
             locks.sort();
             locks.dedup();
             if locks.len() < 2 {
-                return Vec::new();
+                return signal(finding).into_iter().collect();
             }
             locks.insert(0, kind());
             vec![locks]
         }
+        Kind::LostWakeup => signal(finding).into_iter().collect(),
         // A pointer that another thread changes may crash the program wherever it is used next.
         Kind::Crash if finding.cause_steps.len() > 1 => {
             let is_write = |step: &&Step| finding.cause_steps.contains(&step.number) && step.what.contains("write ");
@@ -104,6 +105,18 @@ fn traits(finding: &Finding) -> Vec<Vec<String>> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Returns what threads that one signal should have woken have in common: the signal, and where they wait. Which of several threads
+/// is left depends on the schedule.
+fn signal(finding: &Finding) -> Option<Vec<String>> {
+    let is_signal = |step: &&Step| {
+        let signals = ["signal ", "broadcast "].iter().any(|does| step.what.starts_with(does));
+        signals && finding.cause_steps.contains(&step.number)
+    };
+    let signal = finding.steps.iter().find(is_signal)?;
+    let waits = finding.sites.first().filter(|site| site.access == "wait")?;
+    Some(vec![finding.kind.name().to_owned(), format!("{}:{}", signal.file, signal.line), place(waits)])
 }
 
 /// Returns what races with the same cause have in common: the variable, or the block of the heap, the functions and the
@@ -265,6 +278,22 @@ mod tests {
         assert_eq!(add(failure("1", "crash", [1, 5], "p")), None);
         assert_eq!(add(failure("2", "crash", [2, 5], "p")).as_deref(), Some("1"));
         assert_eq!(add(failure("3", "crash", [2, 6], "p")), None);
+    }
+
+    #[test]
+    fn a_signal_that_wakes_the_wrong_thread_is_one_bug() {
+        let mut causes = Causes::default();
+        let mut add = |id: &str, signal: u32, wait: u32| {
+            let mut lost = failure(id, "lost-wakeup", [signal, 9], "ready");
+            lost.steps[0].what = "signal ready".to_owned();
+            (lost.sites[0].line, lost.sites[0].access) = (wait, "wait".to_owned());
+            causes.add(&mut lost);
+            lost.variant_of
+        };
+        assert_eq!(add("1", 3, 7), None);
+        assert_eq!(add("2", 3, 7).as_deref(), Some("1"));
+        assert_eq!(add("3", 4, 7), None, "another signal");
+        assert_eq!(add("4", 3, 8), None, "another wait");
     }
 
     #[test]

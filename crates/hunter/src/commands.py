@@ -32,6 +32,8 @@ class Session:
             self.finding = json.load(file)
         self.stopped = None
         self.ended = False
+        # The event that the user wants to see next.
+        self.wanted = NEVER
         # Thread numbers by gdb's numbers, as far as they are known: the runtime has helper threads in between.
         self.numbers = {1: 0}
 
@@ -49,12 +51,18 @@ class Session:
     def of(self, thread):
         """Returns the name that the report has for a thread."""
         number = self.numbers.get(thread.num)
-        return f"thread {thread.num}" if number is None else self.name(number)
+        return "has not run yet" if number is None else self.name(number)
 
     def name_threads(self):
         """Makes `info threads` use the names of the report."""
         for thread in gdb.selected_inferior().threads():
             thread.name = self.of(thread)
+
+    def aim(self, event):
+        """Stops at an event, and before that at the first step of each thread that is not known yet."""
+        self.wanted, now, known = event, self.now(), self.numbers.values()
+        first_steps = [at for at, thread in self.finding["first_steps"] if at > now and thread not in known]
+        set_word("RH_STOP_AT", min([event] + first_steps))
 
     def now(self):
         """Returns the number of the event that is happening, or happened last."""
@@ -69,7 +77,7 @@ class Session:
         # The event before which it stands now already has a number.
         if event <= self.now():
             raise gdb.GdbError("The execution is beyond that: quit, and replay it again.")
-        set_word("RH_STOP_AT", event)
+        self.aim(event)
         self.stopped = None
         gdb.execute("continue", to_string=True)
         if self.stopped is None:
@@ -85,7 +93,7 @@ class Session:
     def tell_other_stop(self):
         """Handles a stop for another reason: a breakpoint of the user, a signal, the end."""
         if gdb.selected_inferior().pid != 0:
-            set_word("RH_STOP_AT", NEVER)
+            self.aim(NEVER)
             if self.ended:
                 print("the execution ends here: " + self.finding["message"])
                 for line in self.finding["waits"]:
@@ -165,9 +173,13 @@ class Stop(gdb.Breakpoint):
 
     def stop(self):
         register = gdb.newest_frame().read_register
-        SESSION.stopped = (int(register("rdi")), int(register("rsi")) & 0xFFFFFFFF)
-        SESSION.learn(gdb.selected_thread(), SESSION.stopped[1])
-        return True
+        reached, number = int(register("rdi")), int(register("rsi")) & 0xFFFFFFFF
+        SESSION.learn(gdb.selected_thread(), number)
+        is_wanted = reached >= SESSION.wanted
+        if is_wanted:
+            SESSION.stopped = (reached, number)
+        SESSION.aim(NEVER if is_wanted else SESSION.wanted)
+        return is_wanted
 
 
 class End(gdb.Breakpoint):
@@ -317,6 +329,7 @@ if gdb.selected_inferior().pid == 0:
 else:
     for variable in ("RH_HORIZON", "RH_BUDGET", "RH_STOP_AT"):
         ADDRESSES[variable] = int(gdb.parse_and_eval("&" + variable))
+    SESSION.aim(NEVER)
     print(SESSION.finding["message"])
     print("The program follows the schedule of the finding. Besides what gdb has:")
     print("  racehunter next-switch   to the next switch of threads")

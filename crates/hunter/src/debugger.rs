@@ -10,6 +10,7 @@ use racehunter_finding::{Finding, ScheduledSwitch};
 use racehunter_launch::{Backend, Shared, debug};
 use racehunter_report::cleaned;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 
@@ -23,6 +24,8 @@ struct Session<'a> {
     threads: Vec<&'a str>,
     /// Event, the thread that is switched away from, the thread that continues.
     switches: Vec<(u64, u32, u32)>,
+    /// An early event of each thread, and the thread.
+    first_steps: Vec<(u64, u32)>,
     /// Event, operation and place. Memory is freed after the event of that number.
     racing: Vec<(u64, String, Option<String>)>,
     /// What threads wait for at the end.
@@ -35,6 +38,14 @@ impl<'a> Session<'a> {
         let mut switches: Vec<_> = finding.schedule.switches.iter().map(switch).collect();
         // A thread that is chosen while it runs simply continues.
         switches.retain(|(_, from, to)| from != to);
+        // The schedule has no switches that follow from it, and long interleavings have no early steps.
+        let steps = finding.steps.iter().filter(|step| step.event > 0).map(|step| (step.thread, step.event));
+        let mut first: BTreeMap<u32, u64> = BTreeMap::new();
+        for (thread, event) in switches.iter().map(|&(at, _, to)| (to, at)).chain(steps) {
+            let known = first.entry(thread).or_insert(event);
+            *known = event.min(*known);
+        }
+        let first_steps = first.into_iter().map(|(thread, event)| (event, thread)).collect();
         let sites = finding.sites.iter().map(|site| {
             let what = if site.access.is_empty() { "takes part" } else { &site.access };
             let place = (site.access == "free" && site.line > 0).then(|| format!("{}:{}", site.file, site.line));
@@ -60,7 +71,8 @@ impl<'a> Session<'a> {
         });
         let waits = waits.collect();
         let threads = finding.threads.iter().map(|thread| thread.entry.as_str()).collect();
-        Self { message: format!("{}: {}", finding.kind.name(), finding.message), threads, switches, racing, waits }
+        let message = format!("{}: {}", finding.kind.name(), finding.message);
+        Self { message, threads, switches, first_steps, racing, waits }
     }
 }
 

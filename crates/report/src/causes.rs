@@ -79,10 +79,20 @@ pub fn early_signal(does: &str, condition: &str, (by, m): &(String, u64), (of, n
     format!("{by} {does} `{condition}` (step {m}) before {of} waits on it (step {n}), and no thread does so afterwards")
 }
 
-/// The last signal wakes another thread. Threads come with their steps.
+/// The last signal wakes another thread. Threads come with their steps, also the one that still waits, if it is known that
+/// the signal was for that one.
 #[must_use]
-pub fn taken_signal(condition: &str, (by, m): &(String, u64), (woken, n): &(String, u64)) -> String {
-    format!("{by} signals `{condition}` (step {m}) and wakes {woken} (step {n}), and no thread signals it afterwards")
+pub fn taken_signal(
+    condition: &str,
+    (by, m): &(String, u64),
+    (woken, n): &(String, u64),
+    waits: Option<&(String, u64)>,
+) -> String {
+    let waits = waits
+        .map_or_else(String::new, |(thread, step)| format!(", not {thread}, which has waited on it since step {step}"));
+    format!(
+        "{by} signals `{condition}` (step {m}) and wakes {woken} (step {n}){waits}; no thread signals it afterwards"
+    )
 }
 
 /// A thread waits while it holds a lock that another one needs.
@@ -191,6 +201,12 @@ mod tests {
         assert_eq!(
             freed_in_order(&side("T1", "free", 3), &side("T2", "free", 5)),
             "T1 frees it (step 3), then T2 frees it again (step 5)"
+        );
+        let steps = [("T1", 6), ("T2", 8), ("main", 2)].map(|(thread, step)| (thread.to_owned(), step));
+        assert_eq!(
+            taken_signal("idle", &steps[0], &steps[1], Some(&steps[2])),
+            "T1 signals `idle` (step 6) and wakes T2 (step 8), not main, which has waited on it since step 2; no thread signals it \
+             afterwards"
         );
         let by = ("T1".to_owned(), 6);
         assert_eq!(

@@ -14,7 +14,7 @@ use crate::{Told, Verdict};
 pub enum Ending {
     /// Nothing was found.
     Passed,
-    /// Something was found, one line each.
+    /// Something was found: one text each, whose first line says what it is.
     Failed(Vec<String>),
     /// It could not be hunted, or finding nothing is inconclusive, for this reason.
     Error(String),
@@ -80,8 +80,8 @@ fn case(out: &mut String, Test { suite, name, elapsed, ending }: &Test) {
             return;
         }
         Ending::Failed(lines) => {
-            let first = lines.first().map_or("", String::as_str);
-            let all: Vec<String> = lines.iter().map(|line| escape(line)).collect();
+            let first = lines.iter().flat_map(|text| text.lines()).next().unwrap_or_default();
+            let all: Vec<String> = lines.iter().flat_map(|text| text.lines()).map(escape).collect();
             format!("<failure message=\"{}\" type=\"finding\">{}</failure>", escape(first), all.join("\n"))
         }
         Ending::Error(why) => format!("<error message=\"{}\" type=\"unclear\"/>", escape(why)),
@@ -147,7 +147,14 @@ pub(crate) fn scan(findings: &[Finding], verdict: &Verdict, elapsed: Duration) -
 
 fn line(finding: &Finding) -> String {
     let place = finding.sites.first().map_or_else(|| "??".to_owned(), place);
-    format!("{place}: {}: {} [{}]", finding.kind.name(), finding.message, finding.id)
+    failure(&format!("{place}: "), finding.kind.name(), &finding.message, &finding.id, finding.cause.as_deref())
+}
+
+/// Returns the text of a finding, for people who see nothing else of it. `place` ends with a colon, unless it is empty.
+#[must_use]
+pub fn failure(place: &str, kind: &str, message: &str, id: &str, cause: Option<&str>) -> String {
+    let cause = cause.map_or_else(String::new, |cause| format!("\n  cause: {cause}"));
+    format!("{place}{kind}: {message} [{id}]{cause}")
 }
 
 /// Text in an attribute or element.
@@ -198,7 +205,10 @@ mod tests {
         };
         let text = file(&[
             test("pops", Ending::Passed),
-            test("a<b & \"c\"", Ending::Failed(vec!["a.c:3: data race\x1b".to_owned(), "b.c:4".to_owned()])),
+            test(
+                "a<b & \"c\"",
+                Ending::Failed(vec!["a.c:3: data race\x1b\n  cause: c".to_owned(), "b.c:4".to_owned()]),
+            ),
             test("waits", Ending::Error("nothing completed".to_owned())),
             test("plain", Ending::Skipped("no threads".to_owned())),
         ]);
@@ -209,7 +219,7 @@ mod tests {
   <testsuite name=\"queue\" tests=\"4\" failures=\"1\" errors=\"1\" skipped=\"1\" time=\"6.000\">
     <testcase classname=\"queue\" name=\"pops\" time=\"1.500\"/>
     <testcase classname=\"queue\" name=\"a&lt;b &amp; &quot;c&quot;\" time=\"1.500\">
-      <failure message=\"a.c:3: data race\u{fffd}\" type=\"finding\">a.c:3: data race\u{fffd}\nb.c:4</failure>
+      <failure message=\"a.c:3: data race\u{fffd}\" type=\"finding\">a.c:3: data race\u{fffd}\n  cause: c\nb.c:4</failure>
     </testcase>
     <testcase classname=\"queue\" name=\"waits\" time=\"1.500\">
       <error message=\"nothing completed\" type=\"unclear\"/>

@@ -19,8 +19,8 @@ pub fn line(test: &Test, width: usize) -> String {
         Ending::Passed => {}
         Ending::Failed(findings) => {
             out += &format!("  {}", count(findings.len() as u64, "finding"));
-            for finding in findings {
-                out += &format!("\n{:20}{}", "", clean(finding));
+            for line in findings.iter().flat_map(|finding| finding.lines()) {
+                out += &format!("\n{:20}{}", "", clean(line));
             }
         }
         Ending::Error(why) | Ending::Skipped(why) => out += &format!("  {}", clean(why)),
@@ -58,12 +58,12 @@ mod unit {
             ending,
         };
         let passed = test("Queue.Pops", Ending::Passed);
-        let failed = test("Q.B", Ending::Failed(vec!["a.c:3: data-race: m [7f3a]".to_owned()]));
+        let failed = test("Q.B", Ending::Failed(vec!["a.c:3: data-race: m [7f3a]\n  cause: c".to_owned()]));
         let skipped = test("Q.C", Ending::Skipped("it creates no thread".to_owned()));
         assert_eq!(line(&passed, 10), "    PASS [   0.2s] Queue.Pops\n");
         assert_eq!(
             line(&failed, 10),
-            "    FAIL [   0.2s] Q.B         1 finding\n                    a.c:3: data-race: m [7f3a]\n"
+            "    FAIL [   0.2s] Q.B         1 finding\n                    a.c:3: data-race: m [7f3a]\n                      cause: c\n"
         );
         assert_eq!(line(&skipped, 10), "    SKIP [   0.2s] Q.C         it creates no thread\n");
         let all = summary(&[passed, failed, skipped], Duration::from_secs(2));

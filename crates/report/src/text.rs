@@ -102,6 +102,17 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// Returns a qualified name without its outer parts if it is too long: `TestBody::{lambda}`.
+pub(crate) fn within(name: &str, columns: usize) -> &str {
+    let mut name = name;
+    while width(name) > columns
+        && let Some((_, inner)) = name.split_once("::").filter(|(_, inner)| inner.contains("::"))
+    {
+        name = inner;
+    }
+    name
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,6 +133,16 @@ mod tests {
             "a\u{fffd}b\u{fffd}c\u{fffd}d\u{fffd}e\u{fffd}"
         );
         assert_eq!(clean("größer, 日本語, é"), "größer, 日本語, é");
+    }
+
+    #[test]
+    fn long_names_lose_their_outer_parts() {
+        let name = "Stock_NeverSells_Test::TestBody::{lambda}";
+        assert_eq!(
+            [50, 40, 18, 3].map(|columns| within(name, columns)),
+            [name, "TestBody::{lambda}", "TestBody::{lambda}", "TestBody::{lambda}"]
+        );
+        assert_eq!(within("a_function_without_scopes", 3), "a_function_without_scopes");
     }
 
     #[test]

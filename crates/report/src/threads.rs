@@ -3,7 +3,7 @@
 use racehunter_finding::Finding;
 use racehunter_symbols::shortened;
 
-use crate::text::{clean, width};
+use crate::text::{clean, width, within};
 
 /// The threads of a finding by number of creation, and their names.
 pub(crate) struct Threads {
@@ -69,14 +69,11 @@ impl Threads {
 
     /// As [`Self::heading`], without the outer parts of a qualified name if it is too long: `T1 TestBody::{lambda}`.
     pub(crate) fn heading_within(&self, number: u32, columns: usize) -> String {
-        let mut heading = self.heading(number);
-        while width(&heading) > columns
-            && let Some((thread, entry)) = heading.split_once(' ')
-            && let Some((_, inner)) = entry.split_once("::").filter(|(_, inner)| inner.contains("::"))
-        {
-            heading = format!("{thread} {inner}");
+        let heading = self.heading(number);
+        match heading.split_once(' ') {
+            Some((thread, entry)) => format!("{thread} {}", within(entry, columns.saturating_sub(width(thread) + 1))),
+            None => heading,
         }
-        heading
     }
 
     /// Above a column: `T1 worker`, `main`.

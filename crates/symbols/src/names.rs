@@ -11,10 +11,10 @@ const INLINE: [&str; 6] = ["__cxx11::", "__1::", "__2::", "_V2::", "__n4861::", 
 pub fn shortened(name: &str) -> Cow<'_, str> {
     // In Rust, the angle brackets may contain the whole name: `<Queue as Drop>::drop`.
     let is_rust = name.starts_with('<') || name.contains(" as ") || name.contains("::<impl ");
-    if is_rust || !name.contains(['<', '[', '_']) {
+    if is_rust || !name.contains(['<', '[', '_', '(']) {
         return Cow::Borrowed(name);
     }
-    let mut out = without_arguments(name);
+    let mut out = without_parameters(&without_arguments(name));
     for inline in INLINE {
         while let Some(at) = out.find(inline).filter(|&at| at == 0 || out[..at].ends_with("::")) {
             out.replace_range(at..at + inline.len(), "");
@@ -48,6 +48,38 @@ fn without_arguments(name: &str) -> String {
         let Some(end) = closing(&rest[at..]) else { break };
         out.push_str(&rest[..at]);
         rest = &rest[at + end..];
+    }
+    out + rest
+}
+
+/// Returns the name without the parameters of the functions that something is inside of: `Pool::Pool::{lambda}` for
+/// `Pool::Pool(int)::{lambda}`.
+fn without_parameters(name: &str) -> String {
+    const UNNAMED: &str = "(anonymous namespace)";
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(open) = rest.find('(') {
+        let (before, from) = rest.split_at(open);
+        out.push_str(before);
+        let is_operator = out.ends_with("operator") && from.starts_with("()");
+        let length = match is_operator {
+            true => 2,
+            false => from.len() - from.trim_start_matches(|letter| letter != ')').len() + 1,
+        };
+        let Some(parameters) = from.get(..length).filter(|list| is_operator || !list[1..].contains('(')) else {
+            return out + from;
+        };
+        let after = &from[length..];
+        let qualifiers = ["", " const", " &", " const &", " &&"]
+            .into_iter()
+            .find(|words| after.strip_prefix(words).is_some_and(|rest| rest.starts_with("::")));
+        rest = match qualifiers {
+            Some(words) if !is_operator && parameters != UNNAMED => &after[words.len()..],
+            _ => {
+                out.push_str(parameters);
+                after
+            }
+        };
     }
     out + rest
 }
@@ -94,6 +126,14 @@ mod tests {
             ("std::function<auto (int)->long>::operator()", "std::function::operator()"),
             ("main::{lambda}", "main::{lambda}"),
             ("open<", "open<"),
+            ("Pool::Pool(unsigned long)::{lambda}", "Pool::Pool::{lambda}"),
+            ("Suite_Case_Test::TestBody()::{lambda}", "Suite_Case_Test::TestBody::{lambda}"),
+            ("Box<int>::each(int, long) const::{lambda}", "Box::each::{lambda}"),
+            ("(anonymous namespace)::run()::{lambda}", "(anonymous namespace)::run::{lambda}"),
+            ("Job::operator()(int)::{lambda}", "Job::operator()::{lambda}"),
+            ("Job::operator()", "Job::operator()"),
+            ("apply(void (*)(int))::{lambda}", "apply(void (*)(int))::{lambda}"),
+            ("open(", "open("),
         ] {
             assert_eq!(shortened(name), short);
         }

@@ -202,18 +202,20 @@ impl Check<'_> {
             self.tab.picture(&section(kind), &pictures.join(format!("{kind}.webp")))?;
         }
 
-        // The drawing of the first finding that reads and writes.
-        let timeline = "[...document.querySelectorAll('.timeline')].find((one) => one.querySelector('g.write .ring, \
-                        g.read .ring'))";
+        let timeline = format!("{}.querySelector('.timeline')", section("data-race"));
         let step = format!("{timeline}.querySelector('g.read .ring, g.write .ring')");
         let place = self.middle(&step)?;
         self.tab.pointer("mouseMoved", place, &json!({}))?;
         let seen = self.tab.evaluate(&format!(
-            "({{ text: {timeline}.querySelector('.detail').textContent, row: {timeline}.querySelector('tr.on')?.textContent }})"
+            "({{ text: {timeline}.querySelector('.detail').textContent, row: {timeline}.querySelector('tr.on')?.textContent,
+                tip: (() => {{ const tip = document.querySelector('.tip'); const box = tip.getBoundingClientRect();
+                    const [x, y] = [{}, {}]; const [across, down] = [Math.max(box.left - x, x - box.right, 0), Math.max(box.top - y, y - box.bottom, 0)];
+                    return !tip.hidden && tip.textContent.includes(' = ') && Math.hypot(across, down) < 40; }})() }})",
+            place[0], place[1]
         ))?;
         let says = |name: &str, part: &str| seen[name].as_str().is_some_and(|text| text.contains(part));
-        let holds = says("text", " = ") && says("text", " at ") && says("row", " = ");
-        self.expect("the pointer on a step: its line, its value, its row", holds, &seen);
+        let holds = says("text", " = ") && says("text", " at ") && says("row", " = ") && seen["tip"] == true;
+        self.expect("the pointer on a step: its line, its value, its row, a text near the pointer", holds, &seen);
         self.tab.picture(&format!("{timeline}.closest('section')"), &pictures.join("data-race.webp"))?;
 
         let width = format!("Number({timeline}.querySelector('svg').getAttribute('width'))");
@@ -293,6 +295,15 @@ impl Check<'_> {
         let some = |name: &str| seen[name].as_u64() > Some(0);
         let holds = some("about") && some("unlocks") && some("others") && seen["all"] == seen["steps"];
         self.expect("large: filters by object, text and thread", holds, &seen);
+        let link = format!("{timeline}.closest('section').querySelector('.cause a')");
+        self.click(&link)?;
+        let seen = self.tab.evaluate(&format!(
+            "new Promise((done) => setTimeout(() => {{ const row = {timeline}.querySelector('tr.on'); done([row?.id, \
+             {link}.hash.slice(1), row?.cells[0].textContent, {link}.textContent]); }}, 50))"
+        ))?;
+        let goes = seen[0].is_string() && seen[0] == seen[1];
+        let is_same = seen[2].as_str().zip(seen[3].as_str()).is_some_and(|(row, link)| link == format!("step {row}"));
+        self.expect("large: the cause leads to its steps", goes && is_same, &seen);
         self.click(&format!("{timeline}.querySelector('.overview')"))?;
         let seen = self.tab.evaluate(&format!("{timeline}.querySelector('tr.on')?.dataset.step"))?;
         self.expect("large: a click into the overview goes there", seen.is_string(), &seen);

@@ -31,7 +31,7 @@ pub(super) fn section(out: &mut String, shown: &Shown, sources: &mut Sources) {
         message = prose(&finding.message),
     );
     if let Some(cause) = &finding.cause {
-        let _ = writeln!(out, "<p class=\"cause\">Cause: {}</p>", prose(cause));
+        let _ = writeln!(out, "<p class=\"cause\">Cause: {}</p>", with_links(finding, &prose(cause)));
     }
     if let Some(first) = &finding.variant_of {
         let first = escape(first);
@@ -77,6 +77,24 @@ pub(super) fn section(out: &mut String, shown: &Shown, sources: &mut Sources) {
         code(lesson.example),
         prose(lesson.repair),
     );
+}
+
+/// Makes links of the steps that the cause of a finding names, as far as the table shows them.
+fn with_links(finding: &Finding, cause: &str) -> String {
+    const STEP: &str = "step ";
+    let is_shown =
+        |number: &u64| finding.cause_steps.contains(number) && finding.steps.iter().any(|step| step.number == *number);
+    let mut parts = cause.split(STEP);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let digits = part.len() - part.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+        let (number, rest) = part.split_at(digits);
+        let _ = match number.parse().ok().filter(is_shown) {
+            Some(step) => write!(out, "<a href=\"#{}\">{STEP}{number}</a>{rest}", timeline::anchor(finding, step)),
+            None => write!(out, "{STEP}{part}"),
+        };
+    }
+    out
 }
 
 /// Escapes several lines of code. Of all control characters, only line ends are kept.

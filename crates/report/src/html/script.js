@@ -4,6 +4,13 @@ tip.className = "tip";
 tip.hidden = true;
 document.body.append(tip);
 
+// Scrolling moves the page below a pointer that rests: nobody has pointed at what is there then.
+let pointer = [];
+const hasMoved = (event) => event.screenX !== pointer[0] || event.screenY !== pointer[1];
+for (const name of ["pointermove", "pointerdown"]) {
+  document.addEventListener(name, (event) => { pointer = [event.screenX, event.screenY]; }, true);
+}
+
 for (const timeline of document.querySelectorAll(".timeline")) {
   const tools = timeline.querySelector(".tools");
   const filters = timeline.querySelector(".filters");
@@ -42,7 +49,7 @@ for (const timeline of document.querySelectorAll(".timeline")) {
     for (const line of svg.querySelectorAll(".lane")) line.setAttribute("x2", width);
     for (const [mark, name, at, wide] of places) {
       mark.setAttribute(name, at * factor);
-      if (mark.tagName === "rect") mark.setAttribute("width", wide * factor);
+      if (mark.classList.contains("held")) mark.setAttribute("width", wide * factor);
     }
     for (const [path, numbers] of lines) {
       const [x1, y1, middle, y, x2, y2] = numbers;
@@ -113,6 +120,7 @@ for (const timeline of document.querySelectorAll(".timeline")) {
   box.addEventListener("keydown", keys);
   steps.forEach((step, number) => {
     step.addEventListener("pointerenter", (event) => {
+      if (!hasMoved(event)) return;
       show(number);
       tip.textContent = step.dataset.text;
       tip.hidden = event.pointerType === "touch";
@@ -124,9 +132,16 @@ for (const timeline of document.querySelectorAll(".timeline")) {
     step.addEventListener("click", () => { show(number); into(box, rows[number], "top", "bottom"); });
   });
   rows.forEach((row, number) => {
-    row.addEventListener("pointerenter", () => show(number));
+    row.addEventListener("pointerenter", (event) => { if (hasMoved(event)) show(number); });
     row.addEventListener("click", () => reveal(number));
   });
+  // The steps that the cause names are links, which also work without the script.
+  for (const link of timeline.closest("section").querySelectorAll(".cause a")) {
+    const number = rows.findIndex((row) => row.id && `#${row.id}` === link.hash);
+    if (number < 0) continue;
+    link.addEventListener("click", () => setTimeout(() => reveal(number)));
+    if (link.hash === location.hash) setTimeout(() => reveal(number));
+  }
   overview?.addEventListener("pointerdown", (event) => {
     const frame = overview.getBoundingClientRect();
     const at = Math.floor(((event.clientX - frame.left) / frame.width) * steps.length);

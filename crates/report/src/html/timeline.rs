@@ -46,12 +46,25 @@ fn lanes(finding: &Finding) -> Vec<u32> {
     lanes
 }
 
-/// Returns true for the steps that the finding is about: where it shows, and the accesses that take part.
+/// Returns true for the steps that the finding is about: where it shows, those that its cause names, and the accesses that
+/// take part.
 fn is_marked(finding: &Finding, step: &Step) -> bool {
     // Steps that are not counted, such as `free`, have the number of the event before them.
     let is_access = matches!(class(step), "read" | "write");
     let is_place = || finding.sites.iter().any(|site| site.event == step.event && site.thread == step.path);
-    step.culprit || step.event > 0 && finding.kind.is_about_memory() && is_access && is_place()
+    step.culprit
+        || is_named(finding, step)
+        || step.event > 0 && finding.kind.is_about_memory() && is_access && is_place()
+}
+
+/// Returns true if the cause of a finding names a step.
+fn is_named(finding: &Finding, step: &Step) -> bool {
+    step.number > 0 && finding.cause_steps.contains(&step.number)
+}
+
+/// Returns the anchor of a step that the cause of a finding names.
+pub(super) fn anchor(finding: &Finding, number: u64) -> String {
+    format!("f-{}-{number}", escape(&finding.id))
 }
 
 struct Drawing<'a> {
@@ -183,6 +196,14 @@ impl Drawing<'_> {
             let (middle, y) = (usize::midpoint(x1, x2), y1.min(y2).saturating_sub(lane_height / 2).max(4));
             let _ = writeln!(out, "<path class=\"wake\" d=\"M{x1} {y1} Q{middle} {y} {x2} {y2}\"/>");
         }
+        for (number, missing) in self.gaps().filter(|(number, _)| *number > 0) {
+            let (x, missing) = ((x_of(number - 1) + x_of(number)) / 2, count(missing, "step"));
+            let height = height - TOP;
+            let _ = writeln!(
+                out,
+                "<rect class=\"gap\" x=\"{x}\" y=\"{TOP}\" width=\"2\" height=\"{height}\"><title>&hellip; {missing}</title></rect>"
+            );
+        }
         let every = if step_width < 20 { 10 } else { 5 };
         for (number, step) in self.steps().iter().enumerate() {
             let (x, y) = (x_of(number), y_of(step.thread));
@@ -213,6 +234,14 @@ impl Drawing<'_> {
              <span class=\"key-held\">lock held</span><span class=\"key-wake\">lets another thread continue</span>\
              <span class=\"key-culprit\">what the finding is about</span></p>\n",
         );
+    }
+
+    /// Returns where steps are left out, by the next step that is shown, and how many.
+    fn gaps(&self) -> impl Iterator<Item = (usize, u64)> {
+        let number = |at: usize| crate::human::number(self.steps(), at);
+        let before = move |at: usize| at.checked_sub(1).map_or(0, number);
+        let missing = move |at: usize| number(at).saturating_sub(before(at)).saturating_sub(1);
+        (0..self.steps().len()).map(move |at| (at, missing(at))).filter(|(_, missing)| *missing > 0)
     }
 
     /// Returns a step in one line, escaped.
@@ -279,25 +308,28 @@ impl Drawing<'_> {
 
     /// Writes the rows of either table, with a line where steps are left out.
     fn rows(&self, out: &mut String, columns: usize, cells: impl Fn(&mut String, usize, &Step)) {
-        let mut next = 1;
+        let mut gaps = self.gaps().peekable();
         for (number, step) in self.steps().iter().enumerate() {
             let marked = match (is_marked(self.finding, step), step.preempted) {
-                (true, _) => " class=\"culprit\"",
+                (true, true) => " class=\"culprit preempted\"",
+                (true, false) => " class=\"culprit\"",
                 (false, true) => " class=\"preempted\"",
                 (false, false) => "",
             };
             let shown = crate::human::number(self.steps(), number);
-            let missing = shown.saturating_sub(next);
-            if missing > 0 {
+            if let Some((_, missing)) = gaps.next_if(|(at, _)| *at == number) {
                 let missing = count(missing, "step");
                 let _ =
                     writeln!(out, "<tr class=\"gap\"><td></td><td colspan=\"{columns}\">&hellip; {missing}</td></tr>");
             }
-            next = shown.saturating_add(1);
+            let anchor = match is_named(self.finding, step) {
+                true => format!(" id=\"{}\"", anchor(self.finding, step.number)),
+                false => String::new(),
+            };
             let (thread, class, object) = (step.thread, class(step), escape(object(step).unwrap_or_default()));
             let _ = write!(
                 out,
-                "<tr data-step=\"{}\" data-thread=\"{thread}\" data-class=\"{class}\" data-object=\"{object}\"{marked}><td>{shown}</td>",
+                "<tr data-step=\"{}\" data-thread=\"{thread}\" data-class=\"{class}\" data-object=\"{object}\"{marked}{anchor}><td>{shown}</td>",
                 number + 1
             );
             cells(out, number, step);

@@ -11,9 +11,10 @@ use racehunter_symbols::{own_frame, shortened};
 
 use crate::Replay;
 use crate::color::{ERROR, FAINT, FRAME, GOOD, STRONG, WARNING, paint};
+use crate::messages;
 use crate::short::{location, place};
 use crate::sources::Sources;
-use crate::text::{clean, count, pad, width, wrap};
+use crate::text::{clean, count, pad, width, within, wrap};
 use crate::threads::Threads;
 
 pub(crate) use label::labels;
@@ -52,12 +53,25 @@ pub(crate) fn finding(finding: &Finding, sources: &mut Sources, replay: &Replay,
     }
     out += &bystanders::lines(finding, involved, &threads, columns);
     out += &table::table(finding, &threads, columns);
-    for note in &finding.notes {
+    let has_addresses = shows_numbered_address(&out);
+    for note in finding.notes.iter().filter(|note| has_addresses || **note != messages::numbered_addresses()) {
         out += &format!("  {} note: {}\n", paint(FRAME, "="), clean(note));
     }
     out += &footer(finding, replay);
     out.push('\n');
     out
+}
+
+/// Returns true if a text has an address that is shown as a number: `read first = #1`. The number of one of several locks with
+/// the same name follows that name.
+fn shows_numbered_address(text: &str) -> bool {
+    text.match_indices('#').any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + 1..]);
+        let follows_name = before.strip_suffix(' ').is_some_and(|name| {
+            name.ends_with(|letter: char| letter.is_alphanumeric() || matches!(letter, '_' | ']' | ')'))
+        });
+        after.starts_with(|letter: char| letter.is_ascii_digit()) && (!follows_name || before.ends_with(" of "))
+    })
 }
 
 /// Returns true if two threads wait at the same place, by the same calls.
@@ -155,12 +169,14 @@ fn stack(site: &Site, gutter: usize, columns: usize) -> String {
         return String::new();
     }
     let shown = &site.stack[..site.stack.len().min(FRAMES)];
-    let widest =
-        shown.iter().map(|frame| width(&clean(&shortened(&frame.function)))).max().unwrap_or(0).min(columns / 2);
+    let widest = columns / 2;
+    let names: Vec<String> =
+        shown.iter().map(|frame| within(&clean(&shortened(&frame.function)), widest).to_owned()).collect();
+    let widest = names.iter().map(|name| width(name)).max().unwrap_or(0).min(widest);
     let mut out = String::new();
-    for (number, frame) in shown.iter().enumerate() {
+    for (number, (frame, name)) in shown.iter().zip(&names).enumerate() {
         let lead = if number == 0 { format!("{} stack:", paint(FRAME, "=")) } else { " ".repeat(8) };
-        out += &format!("{} {lead} {}\n", " ".repeat(gutter), frame_text(frame, widest).trim_end());
+        out += &format!("{} {lead} {}\n", " ".repeat(gutter), frame_text(frame, name, widest).trim_end());
     }
     let hidden = site.stack.len() - shown.len();
     if hidden > 0 {
@@ -169,11 +185,10 @@ fn stack(site: &Site, gutter: usize, columns: usize) -> String {
     out
 }
 
-fn frame_text(frame: &Frame, widest: usize) -> String {
-    let function = clean(&shortened(&frame.function));
+fn frame_text(frame: &Frame, name: &str, widest: usize) -> String {
     match location(&frame.file, frame.line, frame.column) {
-        Some(place) => format!("{}  {}", pad(&function, widest), paint(FAINT, place)),
-        None => function,
+        Some(place) => format!("{}  {}", pad(name, widest), paint(FAINT, place)),
+        None => name.to_owned(),
     }
 }
 
@@ -194,4 +209,19 @@ fn footer(finding: &Finding, replay: &Replay) -> String {
         "  {mark} {}, {replayed}    {mark} replay: {command}\n",
         count(u64::from(finding.preemptions), "preemption")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shows_numbered_address;
+
+    #[test]
+    fn numbers_of_locks_are_no_addresses() {
+        for text in ["read first = #1 :4", "write of #2, thread T1", "write n #1 -> #2", "{next = #3}"] {
+            assert!(shows_numbered_address(text), "{text}");
+        }
+        for text in ["lock b->lock #1 :4", "lock tables[0] #2", "#include <stdio.h>", "// see issue #12"] {
+            assert!(!shows_numbered_address(text), "{text}");
+        }
+    }
 }

@@ -192,6 +192,27 @@ fn many_threads_have_narrow_lanes_and_an_overview() {
     assert!(html.len() < 1_500_000, "{} bytes", html.len());
 }
 
+/// Steps that the cause names are marked like the place of the finding, and the cause leads to them. Steps that are left out
+/// have no row to go to.
+#[test]
+fn the_cause_leads_to_its_steps() {
+    let mut finding = large();
+    finding.cause =
+        Some("T2 writes `step 5` (step 25) between T1's read of it (step 300) and T1's write (step 700)".to_owned());
+    finding.cause_steps = vec![25, 300, 700];
+    let id = finding.id.clone();
+    let before = render(vec![large()]).matches("class=\"ring\"").count();
+    let html = render(vec![finding]);
+    tags(&html);
+    for number in [25, 300] {
+        assert_eq!(html.matches(&format!("<a href=\"#f-{id}-{number}\">step {number}</a>")).count(), 1);
+        assert_eq!(html.matches(&format!(" id=\"f-{id}-{number}\"")).count(), 1);
+    }
+    assert!(html.contains("<code>step 5</code>") && html.contains("write (step 700)"));
+    assert_eq!(html.matches("class=\"ring\"").count(), before + 2);
+    assert_eq!(html.matches("<rect class=\"gap\"").count(), 1);
+}
+
 /// Findings with one cause follow each other, and say so in the list.
 #[test]
 fn findings_are_grouped_by_their_cause() {
