@@ -230,8 +230,8 @@ pub(crate) unsafe fn wait_unlocked(mutex: usize) {
 /// Reports that the running thread has ended and still holds a lock that it took at `code`.
 pub(crate) unsafe fn end_holding(lock: usize, code: usize) {
     let t = current();
-    // A lock in a local variable has ended with it.
-    if is_on_own_stack(lock) {
+    // A lock in a local variable has ended with it. One in freed memory has been reported for its use.
+    if is_on_own_stack(lock) || clock::DETECTS.get() && shadow::ended(lock).is_some() {
         return;
     }
     (*t).code = code;
