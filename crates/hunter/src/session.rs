@@ -170,7 +170,7 @@ impl Hunter {
         if !self.processes.loops() {
             return Ok(None);
         }
-        // The program goes on after its loop.
+        // The program continues after its loop.
         self.processes.loop_once(true);
         let preparatory = self.processes.preparatory();
         for iterations in 0..=preparatory {

@@ -100,7 +100,7 @@ pub(crate) unsafe fn finish(outcome: u32) -> ! {
     if !schedule::running() && outcome == OUTCOME_DEADLOCK {
         sys::complain(&["racehunter: deadlock: no thread can go on"], None);
         if server::has_left() {
-            // So does a process that locks what another thread held when it was forked. Whoever waits for it has to wait too.
+            // So does a process that locks what another thread held when it was forked, and its parent if it waits for that.
             sys::stand_still();
         }
     }
