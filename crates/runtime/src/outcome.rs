@@ -100,7 +100,8 @@ pub(crate) unsafe fn finish(outcome: u32) -> ! {
     if !schedule::running() && outcome == OUTCOME_DEADLOCK {
         sys::complain(&["racehunter: deadlock: no thread can go on"], None);
         if server::has_left() {
-            // So does a process that locks what another thread held when it was forked, and its parent if it waits for that.
+            // Without the runtime, a process that locks what another thread held when it was forked waits for ever too, and so does
+            // a parent that waits for it.
             sys::stand_still();
         }
     }
