@@ -100,3 +100,16 @@ HOOK __rh_reached_through(void *function) {}
 HOOK __rh_wrote(void *address, uint64_t length) {}
 HOOK __rh_scope_begin(void *address, uint64_t length) {}
 HOOK __rh_scope_end(void *address, uint64_t length) {}
+
+/* The wrapper names these to the linker if another sanitizer takes part. */
+int __sigaction(int number, const void *action, void *old)
+{
+    (void)number, (void)action, (void)old;
+    return 0;
+}
+
+void *bsd_signal(int number, void *handler)
+{
+    (void)number;
+    return handler;
+}
