@@ -179,8 +179,10 @@ fn a_test_that_ends_the_program_with_success_is_not_proved() {
 fn a_test_that_needs_a_terminal_fails_as_without_racehunter() {
     let program =
         Crate::new("#[test]\nfn asks() {\n    std::fs::File::open(\"/dev/tty\").expect(\"a terminal\");\n}\n");
-    let mut detached = std::process::Command::new("setsid");
-    detached.arg("--wait").arg(tool::path().with_file_name("cargo-racehunter")).args(["racehunter", "test", "--quiet"]);
+    // Not a child of this process: other tests here run programs, and end children that leave their group.
+    let mut detached = std::process::Command::new("sh");
+    detached.args(["-c", "setsid --wait \"$@\"; exit $?", "sh"]);
+    detached.arg(tool::path().with_file_name("cargo-racehunter")).args(["racehunter", "test", "--quiet"]);
     detached.env("RACEHUNTER_SYSROOTS", sysroots());
     let ended = program.workshop.run(&mut detached).expect(1);
     assert!(
