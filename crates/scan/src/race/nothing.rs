@@ -1,7 +1,7 @@
 //! Values that are no addresses: null pointers and numbers.
 //!
-//! A pointer without targets was usually not followed, which is a gap. It is none if the pointer can only be null: most
-//! arguments for attributes and deadlines are. Start at [`is_nothing`].
+//! If a pointer has no targets, it was usually not followed, so nothing can be proved. But if it can only be null, there is nothing
+//! to follow: most arguments for attributes and deadlines are null. Start at [`is_nothing`].
 
 use crate::pointer::{InstanceId, PointsTo};
 use racehunter_ir::{CastOperator, Function, Operand, Operation, Type};
