@@ -132,3 +132,15 @@ fn a_race_in_the_first_iteration_is_found() {
     assert_eq!(kinds, ["data-race"], "{:?}", hunted.overview());
     let _ = workshop.replay(&hunted.findings[0].id).expect(0);
 }
+
+#[test]
+fn output_that_depends_on_the_schedule_is_confirmed() {
+    let declarations =
+        "#include <stdio.h>\nstatic atomic_int set; static void *work(void *unused) { set = 1; return unused; }";
+    let body = "int seen = set; pthread_join(thread, NULL); printf(\"%d\\n\", seen); fflush(stdout);";
+    let (workshop, program) = Workshop::with_program(&program(declarations, "set = 0;", body));
+    let hunted = workshop.hunt(&program, &["--check-output", "--analysis", "context-bound"]).expect(1);
+    let kinds: Vec<(&str, bool)> =
+        hunted.findings.iter().map(|finding| (finding.kind.as_str(), finding.confirmed)).collect();
+    assert_eq!(kinds, [("output", true)], "{:?}", hunted.overview());
+}
