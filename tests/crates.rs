@@ -290,6 +290,7 @@ fn a_test_can_have_many_executions_in_one_process() {
     assert_eq!(tested.verdict("loses_an_update"), "found");
     assert_eq!(tested.line("finding", "loses_an_update")["kind"], "assertion");
     assert!(["clean", "proved"].contains(&tested.verdict("keeps_updates")));
+    assert_eq!(tested.line("summary", "panics_in_some_schedules")["complete"], false);
     assert_eq!(tested.verdict("chooses"), "found");
     // A server that has not seen the loop yet must not take the plan for what comes before it.
     let tested = program.test(&["--runs", "60", "--jobs", "2", "races"], 1);

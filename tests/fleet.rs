@@ -186,7 +186,7 @@ fn a_worker_refuses_what_behaves_differently_and_what_it_is_not_to_run() {
     let hunt = Started::new(&mut workshop.hunt_command(&program, &options));
     let words = ["worker", "--engine", &url, "--name"];
     let other = Started::new(racehunter(words).arg("other").env("MORE_STEPS", "1"));
-    other.wait_until_it_says("the program behaves differently here");
+    other.wait_until_it_says("the variable `MORE_STEPS` of the environment");
     let picky = Started::new(racehunter(words).args(["picky", "--only-hash", "0123456789abcdef"]));
     picky.wait_until_it_says("not one of those that --only-hash names");
     let good = Started::new(racehunter(words).arg("good"));

@@ -216,6 +216,7 @@ fn announce(server: &Server, program: &Path, said: &[u8], change: &dyn Fn(&mut A
         arguments: Vec::new(),
         files: vec![file],
         libraries: BTreeMap::new(),
+        environment: BTreeMap::new(),
         reference: Reference::default(),
         part_runs: 16,
     };

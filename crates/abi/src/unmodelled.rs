@@ -53,14 +53,18 @@ pub const fn may_order(feature: u64) -> bool {
             | UNMODELLED_SEQUENCE
             | UNMODELLED_NODES
             | UNMODELLED_OUTSIDE
+            | UNMODELLED_LEFT
     )
 }
 
 /// Index in [`UNMODELLED`] of threads that are not part of the in-process loop that is explored.
 pub const UNMODELLED_OUTSIDE: u64 = 37;
 
+/// Index in [`UNMODELLED`] of iterations that leave the in-process loop early, after which the program ends with success.
+pub const UNMODELLED_LEFT: u64 = 38;
+
 /// C library functions without a model.
-pub const UNMODELLED: [&str; 38] = [
+pub const UNMODELLED: [&str; 39] = [
     "aio_read",
     "aio_write",
     "lio_listio",
@@ -99,4 +103,5 @@ pub const UNMODELLED: [&str; 38] = [
     "a relaxed store in a release sequence of several threads",
     "a C++ container that is changed in too many places by one call",
     "threads outside of the loop, or another loop",
+    "leaving the loop early",
 ];

@@ -103,7 +103,7 @@ impl Coverage {
     /// Takes in an execution. Returns whether it covered something new.
     fn learn(&mut self, execution: &Execution) -> bool {
         let mut writers: HashMap<Address, CodeAddress> = HashMap::new();
-        let mut before: HashMap<ThreadId, u64> = HashMap::new();
+        let mut before: HashMap<ThreadId, (u64, u64)> = HashMap::new();
         let known = self.covered.len();
         for entry in execution.entries() {
             let Some(object) = entry.variable() else { continue };
@@ -111,9 +111,11 @@ impl Coverage {
             if let Some(&writer) = writers.get(&object) {
                 let pair = hash(writer.0, code.0);
                 self.cover(pair);
-                if let Some(before) = before.insert(entry.thread(), pair) {
-                    self.cover(hash(before, pair));
-                }
+                let chain = before.entry(entry.thread()).or_default();
+                let (first, second) = *chain;
+                self.cover(hash(second, pair));
+                self.cover(hash(hash(first, second), pair));
+                *chain = (second, pair);
             }
             if changes(&entry.event()) {
                 writers.insert(object, code);

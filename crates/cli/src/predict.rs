@@ -137,8 +137,6 @@ impl Window {
 struct Material {
     trace: Trace,
     program: Option<Hunter>,
-    /// How the recorded execution ended, if before its end.
-    cut: Option<String>,
 }
 
 impl Arguments {
@@ -163,11 +161,12 @@ impl Arguments {
 
     /// Returns the exit code for what was found.
     fn exit(&self, summary: &Summary) -> Exit {
-        if summary.findings > 0 {
+        let is_unclear = !summary.unclear().is_empty();
+        if summary.findings > 0 && !summary.is_doubtful() {
             Exit::Findings
-        } else if summary.threads < 2 {
+        } else if summary.threads < 2 && !is_unclear {
             Exit::Nothing
-        } else if !summary.unclear().is_empty() || self.require_complete && !summary.complete {
+        } else if is_unclear || self.require_complete && !summary.complete {
             Exit::Incomplete
         } else {
             Exit::Clean
@@ -181,18 +180,16 @@ impl Arguments {
             }
             let mut program = self.how.start(&self.target, &self.arguments, self.how.input.clone(), workers)?;
             let mut bytes = Vec::new();
-            let recorded =
-                program.record(self.how.recording(), Path::new("."), &mut Watch::new(self.voice), &mut bytes)?;
+            program.record(self.how.recording(), Path::new("."), &mut Watch::new(self.voice), &mut bytes)?;
             let trace = file::Reader::new(bytes).and_then(|reader| reader.read())?;
-            let cut = recorded.ended.is_early().then(|| recorded.ended.to_string());
-            return Ok(Material { trace, program: Some(program), cut });
+            return Ok(Material { trace, program: Some(program) });
         }
         let trace = crate::trace::load(&self.target)?;
         let Some(path) = &self.confirm else {
             if !self.arguments.is_empty() {
                 bail!("arguments are for a program: name it with --confirm");
             }
-            return Ok(Material { trace, program: None, cut: None });
+            return Ok(Material { trace, program: None });
         };
         let Some(origin) = trace.origin().cloned() else {
             return Err(advise(
@@ -209,7 +206,7 @@ impl Arguments {
                 "it was rebuilt since; record it again",
             ));
         }
-        Ok(Material { trace, program: Some(program), cut: None })
+        Ok(Material { trace, program: Some(program) })
     }
 }
 
@@ -305,7 +302,7 @@ pub fn run(arguments: &Arguments, suppressions: &Suppressions) -> Result<Exit> {
     }
     let begin = Instant::now();
     let workers = jobs(arguments.jobs);
-    let Material { trace, mut program, cut } = arguments.material(workers)?;
+    let Material { trace, mut program } = arguments.material(workers)?;
     let recording = Recording::whole(trace);
     let trace = &recording.trace;
     let index = Index::new(trace)
@@ -328,16 +325,20 @@ pub fn run(arguments: &Arguments, suppressions: &Suppressions) -> Result<Exit> {
     let cannot = "cannot write the results";
     let mut reporter = reporter(arguments.message_format, arguments.color.into());
     let mut confirmer = match &mut program {
-        Some(program) if !report.predictions.is_empty() => Some(program.confirm(&arguments.how.out)?),
-        _ => None,
+        Some(program) => Some(program.confirm(&arguments.how.out)?),
+        None => None,
     };
     let mut summary = predictions::summary(trace, &report, policy);
-    summary.cut = cut;
-    if confirmer.is_some() {
-        summary.findings = 0;
-        summary.unconfirmed = Some(0);
-    }
     let mut watch = Watch::new(voice);
+    if let Some(confirmer) = &mut confirmer {
+        summary.unconfirmed = Some(0);
+        let mut findings = confirmer.repeat(arguments.how.recording(), &mut watch)?;
+        findings.iter_mut().for_each(|finding| suppressions.apply(finding));
+        summary.findings = findings.iter().filter(|finding| finding.suppressed.is_none()).count();
+        for finding in &findings {
+            reporter.finding(finding).context(cannot)?;
+        }
+    }
     let pace = voice.progress();
     let of = report.predictions.len();
     for (number, prediction) in (1..).zip(&report.predictions) {

@@ -1,6 +1,6 @@
 //! `racehunter record`
 
-use crate::arguments::{EXIT_CODES, MessageFormat, Threads, World};
+use crate::arguments::{EXIT_CODES, MessageFormat, Statuses, Threads, World};
 use crate::exit::Exit;
 use crate::voice::Voice;
 use crate::watch::Watch;
@@ -49,6 +49,9 @@ pub struct How {
     /// Shell command to start when the program listens; the execution ends when the command does
     #[arg(long, value_name = "COMMAND")]
     pub with: Option<String>,
+    /// Exit statuses of the program that count as success, besides 0; without a list, all of them
+    #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true, default_missing_value = "any", default_value = "0", hide_default_value = true)]
+    pub allow_exit_status: Statuses,
     /// Time limit of the execution
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "60s")]
     pub timeout: Duration,
@@ -91,7 +94,7 @@ impl How {
 
     /// Returns how to record the execution.
     pub fn recording(&self) -> Recording {
-        Recording { seed: self.seed, events: self.events }
+        Recording { seed: self.seed, events: self.events, allowed: self.allow_exit_status.allowed() }
     }
 }
 
@@ -106,11 +109,16 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let file = (path.to_string_lossy().into_owned(), bytes);
     let events = [recorded.events, recorded.trace_events];
     let log = (recorded.ran, recorded.log_bytes);
-    let line = recording::Recording::new(file, events, recorded.threads, &recorded.ended, recorded.whole, log);
+    let line = recording::Recording::new(file, events, recorded.threads, &recorded.ending, log);
     let text = if arguments.message_format == MessageFormat::Json { line.json()? } else { line.text() };
     std::io::stdout().write_all(text.as_bytes()).context("cannot write the results")?;
     if let Some(warning) = line.warning() {
         eprintln!("warning: {warning}");
     }
-    Ok(if recorded.threads > 1 { Exit::Clean } else { Exit::Nothing })
+    Ok(match recorded.threads {
+        // What failed was not explained, and not replayed.
+        _ if recorded.ending.is_failure => Exit::Incomplete,
+        0 | 1 => Exit::Nothing,
+        _ => Exit::Clean,
+    })
 }

@@ -72,7 +72,7 @@ assumptions! {
     /// Freed memory has left the quarantine.
     LongFreed = "blocks that were freed long before, at least 1 MiB or 1,024 blocks ago, are not used",
     /// Executions are iterations of an in-process loop.
-    InsideLoop = "a failure shows inside of the loop, and not in what `main` returns after it",
+    InsideLoop = "every iteration of the loop begins in the same state, and failures show inside of the loop",
     /// The program uses Rust's standard library.
     StandardLibrary = "no preemption at the reads inside of Rust's standard library",
     /// Hash maps have random keys.

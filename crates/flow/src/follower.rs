@@ -96,7 +96,7 @@ impl Thread {
             parameters.iter_mut().for_each(|parameter| std::mem::take(parameter).decide(&mut self.decided));
         }
         let routine = Rc::clone(routine);
-        self.frames.push(Frame { place, routine, at: 0, values, read: Set::Empty, has_caller, followed });
+        self.frames.push(Frame { place, routine, at: 0, values, read: Set::Empty, wrote: false, has_caller, followed });
     }
 
     fn leave(&mut self, code: &Code, place: Place, at: u32) -> Result<(), Lost> {
@@ -186,6 +186,7 @@ impl Thread {
             }
             action => {
                 frame.decide_all(action.operands().ok_or(Lost)?, decided);
+                frame.wrote |= step.writes;
                 &frame.read
             }
         };

@@ -17,6 +17,8 @@ pub(crate) struct Frame {
     pub(crate) values: Vec<Set>,
     /// The reads of the instruction so far.
     pub(crate) read: Set,
+    /// The instruction has written, as an event that depends on them.
+    pub(crate) wrote: bool,
     /// The instruction that the frame below has reached called it.
     pub(crate) has_caller: bool,
     /// Its instructions are followed.
@@ -172,6 +174,10 @@ impl Frame {
                     Called::Computes => self.union(operands, decided),
                     Called::Copies | Called::Other => {
                         self.decide_all(operands, decided);
+                        if !self.wrote {
+                            // It went to memory that is read without events.
+                            self.read.decide(decided);
+                        }
                         Set::Empty
                     }
                 };
@@ -184,7 +190,7 @@ impl Frame {
     }
 
     fn go_on(&mut self) {
-        self.read = Set::Empty;
+        (self.read, self.wrote) = (Set::Empty, false);
         self.at += 1;
     }
 
@@ -237,7 +243,7 @@ impl Frame {
             }
         }
         self.at = first;
-        self.read = Set::Empty;
+        (self.read, self.wrote) = (Set::Empty, false);
         Ok(())
     }
 

@@ -88,6 +88,22 @@ impl Confirmer<'_> {
         Ok(Tried::NotShown(first.unwrap_or(NotShown::Nothing), others))
     }
 
+    /// Repeats the schedule of a recording with the race detector, which recording leaves off. What goes wrong in it is a
+    /// finding like those of a hunt.
+    ///
+    /// # Errors
+    /// If nothing can be executed.
+    pub fn repeat(&mut self, how: crate::Recording, observer: &mut dyn Observer) -> Result<Vec<Finding>, Error> {
+        self.executions += 1;
+        let plan = Plan { tail: how.tail(), max_events: how.events, ..Plan::default() };
+        let Some(execution) = self.hunter.run_one(plan)? else { return Ok(Vec::new()) };
+        let failure = match execution.outcome {
+            Outcome::Exited(status) if !how.allowed.contains(status) => Some(execution.failure(status, |_| false)),
+            _ => None,
+        };
+        self.findings(&execution, failure, observer)
+    }
+
     /// Tries a schedule that breaks a block, as often as other findings are replayed.
     fn try_block(
         &mut self,
@@ -142,7 +158,7 @@ impl Confirmer<'_> {
             return Ok(Tried::NotShown(divergence(recording, schedule, at.0), Vec::new()));
         }
         let bugs = execution.bugs();
-        let findings = self.findings(execution, observer)?;
+        let findings = self.findings(execution, None, observer)?;
         let is_sure = |bug: &Bug| self.explained.get(bug).copied().unwrap_or(false);
         let shown = bugs.iter().any(|bug| is_sure(bug) && is_predicted(recording, prediction, bug));
         if shown {
@@ -160,11 +176,17 @@ impl Confirmer<'_> {
         Ok(Tried::NotShown(reason, findings))
     }
 
-    /// Returns the new findings of an execution. A bug that no replay shows does not count.
-    fn findings(&mut self, execution: &Execution, observer: &mut dyn Observer) -> Result<Vec<Finding>, Error> {
+    /// Returns the new findings of an execution, and of the failure that its exit status shows. A bug that no replay shows
+    /// does not count.
+    fn findings(
+        &mut self,
+        execution: &Execution,
+        failure: Option<Bug>,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Finding>, Error> {
         let repeat = execution.repeat();
         let mut findings = Vec::new();
-        for bug in execution.bugs() {
+        for bug in execution.bugs().into_iter().chain(failure) {
             if self.explained.contains_key(&bug) {
                 continue;
             }

@@ -193,7 +193,7 @@ pub fn summary(trace: &Trace, report: &Report, policy: Policy) -> Summary {
         (_, true, true) => Assumption::BranchesAndDependences,
         _ => Assumption::Branches,
     };
-    Summary {
+    let mut summary = Summary {
         reason: "summary",
         executions: 0,
         diverged: 0,
@@ -214,8 +214,15 @@ pub fn summary(trace: &Trace, report: &Report, policy: Policy) -> Summary {
         predictions: report.predictions.len(),
         unconfirmed: None,
         cut: None,
+        failed: None,
+        unseen: Vec::new(),
+        unordered: Vec::new(),
         assumes,
+    };
+    if let Some(ending) = trace.ending() {
+        summary.add_ending(ending);
     }
+    summary
 }
 
 /// Maximum number of unfinished cases that are named for each reason.
@@ -371,7 +378,7 @@ impl Segmented {
         let several = self.segments > 1;
         let summary = self.summary?;
         Some(Summary {
-            complete: summary.unfinished == 0 && !several,
+            complete: summary.unfinished == 0 && !several && summary.unseen.is_empty() && summary.cut.is_none(),
             findings: self.known.len(),
             predictions: self.known.len(),
             events,

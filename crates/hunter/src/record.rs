@@ -1,14 +1,18 @@
 //! Recording one execution as a trace.
 
+use crate::session::add_libraries;
 use crate::{Error, Event, Hunter, Observer, files};
-use racehunter_explore::{Execution, Observe, Outcome, Plan, Tail};
+use racehunter_explain::{may_synchronise, uncontrolled};
+use racehunter_explore::{Allowed, Escaped, Execution, Observe, Outcome, Plan, Tail};
 use racehunter_flow::Follower;
+use racehunter_log::{CodeAddress, Escape, Event as Logged, Record, entries};
+use racehunter_report::messages;
 use racehunter_report::recording::Ended;
 use racehunter_symbols::{Symbols, own_frame};
 use racehunter_trace::recording::{Converter, LogReader, LogWriter, Names, Survey};
-use racehunter_trace::{Origin, Subject, file};
+use racehunter_trace::{Ending, Origin, Subject, Unseen, file};
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{BufReader, BufWriter, Seek as _, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -20,12 +24,19 @@ pub struct Recording {
     pub seed: Option<u64>,
     /// Maximum number of events.
     pub events: u64,
+    /// Exit statuses that are no failures.
+    pub allowed: Allowed,
 }
 
 impl Recording {
+    /// Returns how threads switch.
+    pub(crate) fn tail(self) -> Tail {
+        self.seed.map_or(Tail::MinSwitches, Tail::random)
+    }
+
     /// Returns the plan of the execution that is recorded.
     fn plan(self) -> Plan {
-        let tail = self.seed.map_or(Tail::MinSwitches, Tail::random);
+        let tail = self.tail();
         // What the execution itself shows, `hunt` reports; a trace shows more.
         let detect_races = false;
         Plan {
@@ -48,10 +59,8 @@ pub struct Recorded {
     pub trace_events: u64,
     /// Threads of the execution.
     pub threads: u32,
-    /// How the execution ended.
-    pub ended: Ended,
-    /// Everything that happened is in the trace.
-    pub whole: bool,
+    /// How the execution ended, and what its trace lacks.
+    pub ending: Ending,
     /// How long the program ran.
     pub ran: Duration,
     /// Size of its log, which is no longer there.
@@ -107,8 +116,11 @@ impl Hunter {
         let mut survey = Survey::default();
         let mut written = Ok(());
         let began = self.clock.now();
+        let (mut escapes, mut is_misused) = (BTreeSet::new(), false);
         let execution = self.processes.record(&how.plan(), &mut |records| {
             survey.add(records);
+            escapes.extend(escapes_in(records));
+            is_misused |= entries(records).any(|entry| matches!(entry.event(), Logged::Misuse { .. }));
             if written.is_ok() {
                 written = log.add(records);
             }
@@ -143,13 +155,43 @@ impl Hunter {
             }
             converter.add(&records)?;
         }
-        let writer = converter.finish();
+        let mut writer = converter.finish();
         let trace_events = writer.events();
-        writer.finish()?;
         let whole = !execution.partial && !matches!(execution.outcome, Outcome::Limit(_) | Outcome::Lost(_));
         let ended = ended(&execution.outcome);
-        Ok(Recorded { events, trace_events, threads, ended, whole, ran, log_bytes })
+        escapes.extend(escapes_in(&execution.report_records()));
+        let ending = Ending {
+            outcome: if is_misused { format!("{ended}, and misused an object") } else { ended.to_string() },
+            is_failure: is_misused || ended.is_failure(|status| how.allowed.contains(status)),
+            is_whole: whole,
+            unseen: self.unseen(&escapes),
+        };
+        writer.set_ending(&ending)?;
+        writer.finish()?;
+        Ok(Recorded { events, trace_events, threads, ending, ran, log_bytes })
     }
+
+    /// Returns what an execution reached that its trace does not have, each once.
+    fn unseen(&mut self, escapes: &BTreeSet<(Escape, CodeAddress, u64)>) -> Vec<Unseen> {
+        add_libraries(&mut self.symbols, &self.processes);
+        let mut all: BTreeMap<String, bool> = BTreeMap::new();
+        for &(what, code, object) in escapes {
+            let may_order = may_synchronise(&self.symbols, what, object);
+            for gap in uncontrolled(&self.symbols, &[Escaped { what, code, object, executions: 1 }]) {
+                let place = (gap.line > 0).then(|| format!("{}:{}", gap.file, gap.line));
+                *all.entry(messages::uncontrolled(&gap.what, &gap.detail, place.as_deref())).or_default() |= may_order;
+            }
+        }
+        all.into_iter().map(|(what, may_order)| Unseen { what, may_order }).collect()
+    }
+}
+
+/// Returns what was not under control, according to some records.
+fn escapes_in(records: &[Record]) -> impl Iterator<Item = (Escape, CodeAddress, u64)> {
+    entries(records).filter_map(|entry| match entry.event() {
+        Logged::Escape { what, object } => Some((what, entry.code(), object)),
+        _ => None,
+    })
 }
 
 /// Size of the buffers of files, in bytes.

@@ -172,6 +172,32 @@ impl World {
     }
 }
 
+/// Variables that the C library reads, which are named in no program; prefixes end in `_`.
+const OF_C_LIBRARY: [&str; 7] = ["GLIBC_TUNABLES", "LANG", "LANGUAGE", "LC_", "LD_", "MALLOC_", "TZ"];
+
+/// Returns the variables of the environment that a program may read, because its files name them or the C library reads them,
+/// with digests of their values. Others on the engine can read these, so a digest has only 16 bits: too few to
+/// find a secret by.
+pub(crate) fn readable_variables<'a>(
+    surroundings: &Surroundings,
+    files: impl Iterator<Item = &'a Path>,
+) -> BTreeMap<String, String> {
+    let files: Vec<Vec<u8>> = files.filter_map(|file| files::read(file).ok()).collect();
+    let is_of_library =
+        |name: &str| OF_C_LIBRARY.iter().any(|known| name == *known || known.ends_with('_') && name.starts_with(known));
+    let counts = |name: &OsStr| {
+        let named = || files.iter().any(|file| contains(file, name.as_bytes()));
+        !name.is_empty() && (is_of_library(&name.to_string_lossy()) || named())
+    };
+    let of = |(name, value): &(OsString, OsString)| {
+        (
+            name.to_string_lossy().into_owned(),
+            format!("{:04x}", digest::number([value.as_bytes()].into_iter()) & 0xffff),
+        )
+    };
+    surroundings.environment.iter().filter(|(name, _)| counts(name)).map(of).collect()
+}
+
 fn digest_of(file: &Path) -> Option<String> {
     files::read(file).ok().map(|content| digest::sha256(&content))
 }
@@ -209,6 +235,22 @@ mod tests {
         assert_eq!(of(&[("SHLVL", "1")]).difference(&of(&[("SHLVL", "2")])), None);
         assert_eq!(of(&[("GITHUB_JOB", "1")]).difference(&of(&[("GITHUB_JOB", "2")])), None);
         assert!(of(&[("GITHUB_RUN_ID", "1")]).difference(&of(&[("GITHUB_RUN_ID", "2")])).is_some());
+    }
+
+    #[test]
+    fn variables_that_a_program_names_and_those_of_the_c_library_can_be_read() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let program = directory.path().join("program");
+        std::fs::write(&program, b"...LENIENT\0...").expect("a file");
+        let of = |variables: &[(&str, &str)]| {
+            let environment = variables.iter().map(|&(name, value)| (name.into(), value.into())).collect();
+            let surroundings = Surroundings { environment, directory: PathBuf::new() };
+            readable_variables(&surroundings, [program.as_path()].into_iter())
+        };
+        let all = of(&[("LENIENT", "1"), ("LC_ALL", "C"), ("TZ", "UTC"), ("TZDIR", "x"), ("SECRET", "a")]);
+        assert_eq!(all.keys().collect::<Vec<_>>(), ["LC_ALL", "LENIENT", "TZ"]);
+        assert_ne!(of(&[("LENIENT", "1")]), of(&[("LENIENT", "2")]));
+        assert!(all.values().all(|digest| digest.len() == 4), "{all:?}");
     }
 
     #[test]

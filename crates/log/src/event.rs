@@ -250,6 +250,13 @@ pub enum Event {
         /// Whether it is the stack of the thread.
         is_stack: bool,
     },
+    /// The contents of a block are about to move to another one, which begins next.
+    Moved {
+        /// First address.
+        block: Address,
+        /// Number of bytes.
+        size: u64,
+    },
     /// Memory was mapped.
     Mapped {
         /// First address.

@@ -3,6 +3,7 @@
 use crate::text::count;
 use crate::two_runs::TwoRuns;
 use racehunter_finding::{Finding, Site};
+use racehunter_trace::{Ending, Unseen};
 use serde::Serialize;
 use std::io;
 use std::time::Duration;
@@ -195,6 +196,15 @@ pub struct Summary {
     /// Why the recording ended before the program did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<String>,
+    /// How the recorded execution failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+    /// What the recorded execution reached that its trace does not have.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<String>,
+    /// That by which threads may order each other. Then a prediction may be false.
+    #[serde(skip)]
+    pub unordered: Vec<String>,
     /// What they rest on.
     #[serde(skip)]
     pub assumes: Assumption,
@@ -290,16 +300,46 @@ impl Summary {
         Ok(serde_json::to_string(&line)? + "\n")
     }
 
-    /// Returns why finding nothing means nothing, if so: predicting was cut short.
+    /// Adds what the trace says about the execution that was recorded.
+    pub fn add_ending(&mut self, ending: &Ending) {
+        let named = |unseen: &Unseen| unseen.what.clone();
+        self.failed = ending.is_failure.then(|| ending.outcome.clone());
+        self.cut = (!ending.is_whole).then(|| ending.outcome.clone());
+        self.unseen = ending.unseen.iter().map(named).collect();
+        self.unordered = ending.unseen.iter().filter(|unseen| unseen.may_order).map(named).collect();
+        self.complete &= self.unseen.is_empty() && ending.is_whole;
+    }
+
+    /// Returns true if predictions may be false and were not tried: threads may be ordered by something that the trace lacks.
+    #[must_use]
+    pub fn is_doubtful(&self) -> bool {
+        self.unconfirmed.is_none() && self.findings > 0 && !self.unordered.is_empty()
+    }
+
+    /// Returns why the result is no answer, if so: predicting was cut short, the recorded execution failed, or predictions
+    /// may be false.
     #[must_use]
     pub fn unclear(&self) -> Vec<String> {
-        if self.findings > 0 || self.threads < 2 {
+        if self.is_doubtful() {
+            return vec![format!(
+                "threads may be ordered by what the trace does not have, so predictions may be false ({}): try them with \
+                 --confirm",
+                self.unordered.join("; ")
+            )];
+        }
+        if self.findings > 0 {
+            return Vec::new();
+        }
+        if let Some(how) = &self.failed {
+            return vec![format!("the recorded execution {how}: `racehunter hunt` looks for the reason")];
+        }
+        if self.threads < 2 {
             return Vec::new();
         }
         let out_of_time = self.reasons.iter().find(|missed| missed.why == Why::Time);
         let out_of_time = out_of_time
             .map(|missed| format!("the time was over before {} tried: raise --time", were(missed.cases, self.cases)));
-        let cut = self.cut.as_ref().map(|how| format!("the recorded execution {how}: the trace is only its start"));
+        let cut = self.cut.as_ref().map(|how| format!("not all of the recorded execution is in the trace: it {how}"));
         out_of_time.into_iter().chain(cut).collect()
     }
 
@@ -311,6 +351,13 @@ impl Summary {
         }
         let others = "other inputs, and other paths through the code, have other traces";
         match (self.predictions, self.complete) {
+            (0, _) if let Some(how) = &self.failed => {
+                format!("the recorded execution {how}; nothing else was predicted from the trace: this is no proof")
+            }
+            (0, _) if self.findings > 0 => {
+                "the recorded execution shows the finding; nothing else was predicted from the trace: this is no proof"
+                    .to_owned()
+            }
             (0, true) => {
                 format!(
                     "no reordering of this one trace has a race, a deadlock or a broken block; {others}: this is no proof"
@@ -334,6 +381,9 @@ impl Summary {
     pub fn text(&self) -> String {
         let number = |number: usize, noun: &str| count(number as u64, noun);
         let findings = match (self.predictions, self.unconfirmed) {
+            (0, _) if self.findings > 0 => {
+                format!("nothing predicted from this trace; {}", number(self.findings, "finding"))
+            }
             (0, _) => "nothing predicted from this trace".to_owned(),
             (predictions, None) => number(predictions, "prediction"),
             (predictions, Some(unconfirmed)) => format!(
@@ -372,6 +422,9 @@ impl Summary {
             for sites in &missed.examples {
                 text += &format!("              {}\n", sites.join(" and "));
             }
+        }
+        for what in &self.unseen {
+            text += &format!("   Unseen   {what}\n");
         }
         for why in self.unclear() {
             text += &format!("   Unclear  {why}\n");

@@ -1,7 +1,7 @@
 //! What was recorded, and what is in a trace.
 
 use crate::text::count;
-use racehunter_trace::{Op, Subject, Summary, Trace, Via};
+use racehunter_trace::{Ending, Op, Subject, Summary, Trace, Via};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::time::Duration;
@@ -26,10 +26,14 @@ pub enum Ended {
 }
 
 impl Ended {
-    /// Returns true if the execution was ended from outside: a trace has only its start.
+    /// Returns true if the program failed, where `allowed` says which exit statuses are no failures.
     #[must_use]
-    pub const fn is_early(&self) -> bool {
-        matches!(self, Self::Limit(_) | Self::Lost(_))
+    pub fn is_failure(&self, allowed: impl Fn(i32) -> bool) -> bool {
+        match self {
+            Self::Exited(status) => !allowed(*status),
+            Self::Deadlock | Self::Killed(_) | Self::Asserted(_) | Self::Lost(_) => true,
+            Self::Diverged(_) | Self::Limit(_) => false,
+        }
     }
 }
 
@@ -59,6 +63,11 @@ pub struct Recording {
     outcome: String,
     /// Everything that happened is in the trace.
     whole: bool,
+    /// The program failed.
+    failed: bool,
+    /// What the execution reached that is not in the trace.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unseen: Vec<String>,
     /// How long the program ran.
     run_seconds: f64,
     /// Size of its log, which was on disk until the trace was complete.
@@ -73,13 +82,26 @@ impl Recording {
         (file, bytes): (String, u64),
         [events, trace_events]: [u64; 2],
         threads: u32,
-        ended: &Ended,
-        whole: bool,
+        ending: &Ending,
         (ran, log_bytes): (Duration, u64),
     ) -> Self {
-        let (outcome, run_seconds) = (ended.to_string(), ran.as_secs_f64());
-        let reason = "recording";
-        Self { reason, file, events, trace_events, threads, bytes, outcome, whole, run_seconds, log_bytes }
+        let Ending { outcome, is_failure: failed, is_whole: whole, unseen } = ending.clone();
+        let unseen = unseen.into_iter().map(|unseen| unseen.what).collect();
+        let (reason, run_seconds) = ("recording", ran.as_secs_f64());
+        Self {
+            reason,
+            file,
+            events,
+            trace_events,
+            threads,
+            bytes,
+            outcome,
+            whole,
+            failed,
+            unseen,
+            run_seconds,
+            log_bytes,
+        }
     }
 
     /// Returns one line of JSON.
@@ -102,6 +124,9 @@ impl Recording {
             self.bytes as f64 / self.trace_events.max(1) as f64,
             self.outcome,
         );
+        for what in &self.unseen {
+            text += &format!("   Unseen   {what}\n");
+        }
         if self.events == 0 && !self.whole {
             text += "   Nothing  to predict: nothing was recorded\n";
         } else if self.threads < 2 {
@@ -115,7 +140,12 @@ impl Recording {
     /// Returns a warning, when something is missing from the trace.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
-        (!self.whole).then(|| format!("not all that happened is in the trace: the execution {}", self.outcome))
+        if !self.whole {
+            return Some(format!("not all that happened is in the trace: the execution {}", self.outcome));
+        }
+        let failed =
+            || format!("the recorded execution failed: it {}; `racehunter hunt` looks for the reason", self.outcome);
+        self.failed.then(failed)
     }
 }
 

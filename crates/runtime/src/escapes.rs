@@ -5,7 +5,7 @@
 
 use crate::thread::{COUNT, CURRENT, LIVE, State, Thread, thread, threads};
 use crate::{Global, afterlife, fiber, kernel, log, outcome, schedule, scopes, server, sys};
-use racehunter_abi::{Escape, ThreadId, UNMODELLED_FUNCTION, UNMODELLED_OUTSIDE};
+use racehunter_abi::{Escape, ThreadId, UNMODELLED_FUNCTION, UNMODELLED_LEFT, UNMODELLED_OUTSIDE};
 use racehunter_machine::memory;
 
 /// One bit per [`Escape`] already logged: each is logged once per execution.
@@ -68,6 +68,11 @@ pub(crate) unsafe fn is_iteration() {
 /// Notes that the program has threads outside of the loop, or another loop.
 pub(crate) unsafe fn others_are_outside(code: usize) {
     log::escape(Escape::Unmodelled, code, (UNMODELLED_FUNCTION + UNMODELLED_OUTSIDE) as usize, 0);
+}
+
+/// Notes that the program has left the loop in the middle of an iteration, and ends with success.
+pub(crate) unsafe fn leaves_loop(code: usize) {
+    log::escape(Escape::Unmodelled, code, (UNMODELLED_FUNCTION + UNMODELLED_LEFT) as usize, 0);
 }
 
 /// Notes a thread with a smaller stack than usual, which here has more room.

@@ -113,6 +113,14 @@ unsafe extern "C" fn begin(_code: usize) {
     timers::iterations::resume();
 }
 
+/// Called when a thread ends the program. What follows the loop then decides whether the test has passed, and it does not run
+/// after the iterations that reach their end: a test that should panic fails if one does not.
+pub(crate) unsafe fn exits(status: i32, code: usize) {
+    if status == 0 && matches!(STAGE.get(), Stage::Running) && !IS_OVER.get() {
+        escapes::leaves_loop(code);
+    }
+}
+
 /// Undoes what the body has changed of objects and timers that existed before it.
 unsafe fn roll_back() {
     sync::objects::roll_settings_back();

@@ -4,7 +4,9 @@ use crate::io::client;
 use crate::signals::{self, fault};
 use crate::sync::{interpose, owner};
 use crate::thread::{COUNT, CURRENT, INTERNAL, LIVE, State, current, me, thread, threads};
-use crate::{Global, constructors, debug, endings, escapes, log, rust, schedule, server, start, sys, timers, values};
+use crate::{
+    Global, constructors, debug, endings, escapes, in_process, log, rust, schedule, server, start, sys, timers, values,
+};
 use core::ffi::{CStr, c_char};
 use racehunter_abi::control::{
     FLAG_SELECTIVE, MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
@@ -182,6 +184,7 @@ unsafe extern "C" fn at_end() {
         return;
     }
     last_moment(0);
+    in_process::exits(STATUS.get(), 0);
     if client::is_there() {
         // Buffered data belongs to the connections that are closed now.
         fflush(core::ptr::null_mut());
@@ -232,6 +235,7 @@ unsafe extern "C" fn end_quickly(status: i32, code: usize) -> ! {
     tell_abort(status);
     rust::exits(status, code);
     before_end(code);
+    in_process::exits(status, code);
     let quick_exit: extern "C" fn(i32) -> ! = core::mem::transmute(crate::sync::real::quick_exit());
     quick_exit(status)
 }
@@ -268,6 +272,7 @@ pub(crate) unsafe extern "C" fn end_process(status: i32, code: usize) -> ! {
     rust::exits(status, code);
     others_first(code);
     last_moment(code);
+    in_process::exits(status, code);
     let status = client::program_ends(status);
     publish(OUTCOME_EXITED);
     sys::exit_group(status)

@@ -28,4 +28,6 @@ mod varint;
 pub use error::Error;
 pub use op::{Op, Subject};
 pub use summary::Summary;
-pub use trace::{Dependence, Dependences, Event, EventId, NO_OBJECT, Object, Origin, Trace, TraceBuilder, Via};
+pub use trace::{
+    Dependence, Dependences, Ending, Event, EventId, NO_OBJECT, Object, Origin, Trace, TraceBuilder, Unseen, Via,
+};

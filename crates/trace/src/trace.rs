@@ -114,6 +114,28 @@ pub struct Origin {
     pub input: Option<String>,
 }
 
+/// How the recorded execution ended, and what the recording does not have of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ending {
+    /// How it ended, as the predicate of a sentence about it.
+    pub outcome: String,
+    /// It failed by itself.
+    pub is_failure: bool,
+    /// The trace has all of it, not only its start.
+    pub is_whole: bool,
+    /// What it reached that is not in the trace.
+    pub unseen: Vec<Unseen>,
+}
+
+/// Something that an execution reached and that its trace does not have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unseen {
+    /// What it is, and where.
+    pub what: String,
+    /// Threads may order each other by it. Then a reordering of the trace may be none of the program.
+    pub may_order: bool,
+}
+
 /// The events of one execution, in order, as columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
@@ -128,6 +150,7 @@ pub struct Trace {
     branches: bool,
     dependences: Option<Dependences>,
     origin: Option<Origin>,
+    ending: Option<Ending>,
     /// The number of events at the start that stand for what happened before the trace.
     opening: EventId,
 }
@@ -242,6 +265,12 @@ impl Trace {
     #[must_use]
     pub fn origin(&self) -> Option<&Origin> {
         self.origin.as_ref()
+    }
+
+    /// Returns how the recorded execution ended, if that is known.
+    #[must_use]
+    pub fn ending(&self) -> Option<&Ending> {
+        self.ending.as_ref()
     }
 
     /// Returns the number of events at the start that stand for what happened before the trace: acquisitions of locks
@@ -458,6 +487,11 @@ impl TraceBuilder {
     /// Sets the origin of the trace.
     pub fn set_origin(&mut self, origin: Origin) {
         self.trace.origin = Some(origin);
+    }
+
+    /// Sets how the recorded execution ended.
+    pub fn set_ending(&mut self, ending: Ending) {
+        self.trace.ending = Some(ending);
     }
 
     /// Notes that every branch is in it.

@@ -51,6 +51,20 @@ fn races() {
     });
 }
 
+/// Fails as a whole if an execution ends without a panic, which the loop does not show.
+#[test]
+#[should_panic(expected = "early")]
+fn panics_in_some_schedules() {
+    racehunter::check(|| {
+        let is_set = AtomicUsize::new(0);
+        let early = thread::scope(|scope| {
+            scope.spawn(|| is_set.store(1, Ordering::SeqCst));
+            is_set.load(Ordering::SeqCst) == 0
+        });
+        assert!(!early, "early");
+    });
+}
+
 #[test]
 fn chooses() {
     let both = racehunter::nondet() && racehunter::nondet();

@@ -244,6 +244,7 @@ fn announcement() -> Announcement {
         arguments: Vec::new(),
         files: Vec::new(),
         libraries: std::collections::BTreeMap::new(),
+        environment: std::collections::BTreeMap::new(),
         reference: Reference::default(),
         part_runs: 1,
     }

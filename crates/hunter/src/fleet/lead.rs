@@ -3,6 +3,7 @@
 use super::coordinator::{Coordinator, Notice, Pilot};
 use super::message::sha256;
 use super::{Announcement, Board, FileRef, Reference, Role};
+use crate::world::readable_variables;
 use crate::{Clock, Error, Hunt, Hunter, digest, files};
 use racehunter_explore::{Budget, Campaign, Execution, Executor, Portfolio, Stop};
 use std::path::Path;
@@ -86,6 +87,8 @@ impl Hunter {
                 libraries.insert(name(&path), identity);
             }
         }
+        let own = files.iter().filter(|file| file.role != Role::Input).map(|file| file.path.as_path());
+        let environment = readable_variables(&hunt.surroundings, own);
         let count = [subject.arguments.len() as u64, files.len() as u64].map(u64::to_le_bytes);
         let digests = files.iter().map(|file| file.digest.as_bytes());
         let words = subject.arguments.iter().chain(&hunt.settings).map(String::as_bytes);
@@ -100,6 +103,7 @@ impl Hunter {
             arguments: subject.arguments.clone(),
             files,
             libraries,
+            environment,
             reference: first.map(Reference::of).unwrap_or_default(),
             part_runs: 0,
         })

@@ -71,6 +71,9 @@ pub struct Announcement {
     pub files: Vec<FileRef>,
     /// Libraries that a worker must have itself, by file name, and their identities.
     pub libraries: BTreeMap<String, String>,
+    /// The variables of the environment that the program may read, with short digests of their values.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
     /// What the program does when nothing is preempted.
     pub reference: Reference,
     /// Executions of a part, at most.

@@ -2,6 +2,7 @@
 
 use super::message::sha256;
 use super::{Announcement, Call, Part, PartResult, Reference, Role};
+use crate::world::readable_variables;
 use crate::{Error, Hunt, Hunter, Setup, Subject, digest};
 use racehunter_explore::{Budget, Campaign, Points, Progress, Stop};
 use std::collections::BTreeSet;
@@ -21,6 +22,9 @@ pub enum Refusal {
     /// A library is missing or different.
     #[error("its library `{0}` is another one here")]
     Library(String),
+    /// A variable of the environment is missing, additional, or different.
+    #[error("the variable `{0}` of the environment, which the program may read, is different here")]
+    Variable(String),
     /// The program behaves differently.
     #[error("the program behaves differently here: {theirs} there, {ours} here")]
     Behaviour {
@@ -75,6 +79,9 @@ impl Worker {
         let mut hunter = Hunter::open(subject.clone(), setup.clone())?;
         if let Some(library) = hunter.other_library(announcement) {
             return Ok(Err(Refusal::Library(library)));
+        }
+        if let Some(variable) = hunter.other_variable(announcement, hunt) {
+            return Ok(Err(Refusal::Variable(variable)));
         }
         let (ours, theirs) = (hunter.reference(hunt)?, &announcement.reference);
         if ours != *theirs {
@@ -162,6 +169,20 @@ impl Hunter {
             ours.iter().any(|(path, ours)| is_named(path, name) && ours != *identity)
         };
         announcement.libraries.iter().find(is_other).map(|(name, _)| name.clone())
+    }
+
+    /// Returns a variable of the environment that the program may read, and that is another one here.
+    fn other_variable(&self, announcement: &Announcement, hunt: &Hunt<'_>) -> Option<String> {
+        let libraries = self.libraries();
+        let is_sent = |path: &PathBuf| {
+            let is_it = |file: &&super::FileRef| file.role == Role::Library && is_named(path, &file.name);
+            announcement.files.iter().any(|file| is_it(&file))
+        };
+        let sent = libraries.iter().map(|(path, _)| path).filter(|path| is_sent(path));
+        let own = std::iter::once(&self.subject.path).chain(sent).map(PathBuf::as_path);
+        let ours = readable_variables(&hunt.surroundings, own);
+        let theirs = &announcement.environment;
+        ours.keys().chain(theirs.keys()).find(|&name| ours.get(name) != theirs.get(name)).cloned()
     }
 
     /// Returns the libraries that are mapped when the program starts, and their identities.

@@ -5,8 +5,8 @@
 //! All numbers of fixed size are little-endian; *varint* is LEB128, *zigzag* a varint of `(n << 1) ^ (n >> 63)`.
 //!
 //! ```text
-//! file    = "RHTRACE\0"  version: u32  flags: u32 (1 branches, 2 dependences)  [origin block]  block*  end block
-//! block   = kind: u32 (1 events, 2 end, 3 origin)  length: u32  checksum: u32  payload: length bytes
+//! file    = "RHTRACE\0"  version: u32  flags: u32 (1 branches, 2 dependences)  [origin block]  block*  [ending block]  end block
+//! block   = kind: u32 (1 events, 2 end, 3 origin, 4 ending)  length: u32  checksum: u32  payload: length bytes
 //! ```
 //!
 //! The checksum is the CRC-32 of kind, length and payload. The payload of an events block holds up to 65,536 events that
@@ -37,6 +37,10 @@
 //! input (a byte, 0 or 1) and its name, the number of arguments (varint) and the arguments. Texts are their length, a
 //! varint, and their bytes.
 //!
+//! The payload of the ending block says how the recorded execution ended: the outcome, a text; flags, a byte (1 it failed, 2
+//! the trace has all of it); and what is not in the trace, a varint and then for each a text and a byte (1 if threads may
+//! order each other by it, else 0). Files of version 4 never have this block.
+//!
 //! A *shape* is an operation at a site: together they describe an event completely except for its object, and a program
 //! has few of them. An operation usually also depends on the same reads each time that a thread reaches it by the same
 //! path: a few reads that do not lie far back are part of the shape. The last object of a shape is that of any shape
@@ -66,8 +70,10 @@ use crate::{Error, Event, EventId, Trace};
 use rustc_hash::FxHashMap;
 use std::io::Write;
 
-/// Version of the format. Files of another version are refused.
-pub const FORMAT_VERSION: u32 = 4;
+/// Version of the format. Files of other versions are refused, but for those of [`OLDER_VERSION`].
+pub const FORMAT_VERSION: u32 = 5;
+/// The version before it, which lacks the ending block.
+const OLDER_VERSION: u32 = 4;
 
 const MAGIC: [u8; 8] = *b"RHTRACE\0";
 const HEADER_LEN: usize = 16;
@@ -80,6 +86,10 @@ const BLOCK_EVENTS: usize = 1 << 16;
 const EVENTS: u32 = 1;
 const END: u32 = 2;
 const ORIGIN: u32 = 3;
+const ENDING: u32 = 4;
+/// Flags of the ending block.
+const FAILED: u8 = 1;
+const WHOLE: u8 = 2;
 const BRANCHES: u32 = 1;
 const DEPENDENCES: u32 = 2;
 
@@ -151,6 +161,9 @@ pub fn write_in_blocks(trace: &Trace, out: impl Write, events: usize) -> Result<
         }
         *position += 1;
         writer.push(event, &back)?;
+    }
+    if let Some(ending) = trace.ending() {
+        writer.set_ending(ending)?;
     }
     writer.finish()?;
     Ok(())

@@ -3,12 +3,14 @@
 use super::segments::Segments;
 use super::successors::Successors;
 use super::{
-    BLOCK_EVENTS, BLOCK_HEADER_LEN, BRANCHES, DEPENDENCES, END, EVENTS, FORMAT_VERSION, HEADER_LEN, LONG_NAME, MAGIC,
-    MAX_SHARED, MOST_ENTRIES, ORIGIN, checksum,
+    BLOCK_EVENTS, BLOCK_HEADER_LEN, BRANCHES, DEPENDENCES, END, ENDING, EVENTS, FAILED, FORMAT_VERSION, HEADER_LEN,
+    LONG_NAME, MAGIC, MAX_SHARED, MOST_ENTRIES, OLDER_VERSION, ORIGIN, WHOLE, checksum,
 };
 use crate::trace::{CHOSE, PART};
 use crate::varint::{Input, Short};
-use crate::{Dependence, Error, Event, EventId, NO_OBJECT, Object, Op, Origin, Subject, Trace, TraceBuilder, Via};
+use crate::{
+    Dependence, Ending, Error, Event, EventId, NO_OBJECT, Object, Op, Origin, Subject, Trace, TraceBuilder, Unseen, Via,
+};
 use memmap2::Mmap;
 use rustc_hash::FxHashMap;
 use std::fs::File;
@@ -31,6 +33,8 @@ struct Blocks {
     events: Vec<usize>,
     /// Where the origin block begins, if there is one.
     origin: Option<usize>,
+    /// Where the ending block begins, if there is one.
+    ending: Option<usize>,
     end: usize,
 }
 
@@ -41,7 +45,7 @@ impl Blocks {
             return Err(Error::NotATrace);
         }
         let version = word(MAGIC.len()).ok_or(Error::Truncated { block: 0 })?;
-        if version != FORMAT_VERSION {
+        if version != FORMAT_VERSION && version != OLDER_VERSION {
             return Err(Error::Version { found: version, expected: FORMAT_VERSION });
         }
         let flags = word(MAGIC.len() + 4).ok_or(Error::Truncated { block: 0 })?;
@@ -49,7 +53,7 @@ impl Blocks {
             return Err(Error::Corrupted { block: 0, reason: "unknown flags" });
         }
         let mut events = Vec::new();
-        let mut origin = None;
+        let (mut origin, mut ending) = (None, None);
         let mut at = HEADER_LEN;
         loop {
             let block = events.len();
@@ -60,9 +64,10 @@ impl Blocks {
                 return Err(truncated());
             }
             match kind {
-                EVENTS => events.push(at),
+                EVENTS if ending.is_none() => events.push(at),
                 ORIGIN if at == HEADER_LEN => origin = Some(at),
-                END if next == length => return Ok(Self { flags, events, origin, end: at }),
+                ENDING if ending.is_none() => ending = Some(at),
+                END if next == length => return Ok(Self { flags, events, origin, ending, end: at }),
                 END => return Err(Error::Corrupted { block, reason: "there is something after the end" }),
                 _ => return Err(Error::Corrupted { block, reason: "unknown kind of block" }),
             }
@@ -197,6 +202,11 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
             let origin = read_origin(self.payload(0, at)?).map_err(|reason| Error::Corrupted { block: 0, reason })?;
             decoder.builder.set_origin(origin);
         }
+        if let Some(at) = self.blocks.ending {
+            let block = self.blocks.events.len();
+            let ending = read_ending(self.payload(block, at)?).map_err(|reason| Error::Corrupted { block, reason })?;
+            decoder.builder.set_ending(ending);
+        }
         Ok(decoder)
     }
 
@@ -213,13 +223,34 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
     }
 }
 
+fn text(input: &mut Input<'_>) -> Result<String, &'static str> {
+    let length = input.count()?;
+    Ok(std::str::from_utf8(input.bytes(length)?).map_err(|_| "a name is not UTF-8")?.to_owned())
+}
+
+/// Parses the payload of the ending block.
+fn read_ending(payload: &[u8]) -> Result<Ending, &'static str> {
+    let mut input = Input(payload);
+    let outcome = text(&mut input)?;
+    let flags = input.byte()?;
+    if flags & !(FAILED | WHOLE) != 0 {
+        return Err("unknown flags");
+    }
+    let unseen = |input: &mut Input<'_>| -> Result<Unseen, &'static str> {
+        let what = text(input)?;
+        match input.byte()? {
+            order @ (0 | 1) => Ok(Unseen { what, may_order: order == 1 }),
+            _ => Err("it neither orders threads nor does not"),
+        }
+    };
+    let unseen = (0..input.count()?).map(|_| unseen(&mut input)).collect::<Result<_, _>>()?;
+    let ending = Ending { outcome, is_failure: flags & FAILED != 0, is_whole: flags & WHOLE != 0, unseen };
+    if input.0.is_empty() { Ok(ending) } else { Err("it says more than it should") }
+}
+
 /// Parses the payload of the origin block.
 fn read_origin(payload: &[u8]) -> Result<Origin, &'static str> {
     let mut input = Input(payload);
-    let text = |input: &mut Input<'_>| -> Result<String, &'static str> {
-        let length = input.count()?;
-        Ok(std::str::from_utf8(input.bytes(length)?).map_err(|_| "a name is not UTF-8")?.to_owned())
-    };
     let program = text(&mut input)?;
     let identity = text(&mut input)?;
     let file = match input.byte()? {

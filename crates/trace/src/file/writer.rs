@@ -2,12 +2,12 @@
 
 use super::successors::Successors;
 use super::{
-    BLOCK_EVENTS, BRANCHES, DEPENDENCES, END, EVENTS, FAR, FORMAT_VERSION, LONG_NAME, MAGIC, MOST_ENTRIES, ORIGIN,
-    SHORT, checksum, kind_of,
+    BLOCK_EVENTS, BRANCHES, DEPENDENCES, END, ENDING, EVENTS, FAILED, FAR, FORMAT_VERSION, LONG_NAME, MAGIC,
+    MOST_ENTRIES, ORIGIN, SHORT, WHOLE, checksum, kind_of,
 };
 use crate::recording::Sink;
 use crate::varint;
-use crate::{Error, Event, Object, Origin, Subject, Via};
+use crate::{Ending, Error, Event, Object, Origin, Subject, Via};
 use rustc_hash::FxHashMap;
 use std::io::Write;
 
@@ -77,6 +77,11 @@ const THREADS: usize = 0;
 const OBJECTS: usize = 1;
 const SITES: usize = 2;
 
+fn put_text(payload: &mut Vec<u8>, text: &str) {
+    varint::put(payload, text.len() as u64);
+    payload.extend_from_slice(text.as_bytes());
+}
+
 impl<W: Write> Writer<W> {
     /// Starts a file. `branches` and `dependences` say what will be recorded.
     ///
@@ -115,21 +120,34 @@ impl<W: Write> Writer<W> {
     /// If the output cannot be written.
     pub fn set_origin(&mut self, origin: &Origin) -> Result<(), Error> {
         let mut payload = Vec::new();
-        let text = |payload: &mut Vec<u8>, text: &str| {
-            varint::put(payload, text.len() as u64);
-            payload.extend_from_slice(text.as_bytes());
-        };
-        text(&mut payload, &origin.program);
-        text(&mut payload, &origin.identity);
+        put_text(&mut payload, &origin.program);
+        put_text(&mut payload, &origin.identity);
         payload.push(origin.input.is_some().into());
         if let Some(input) = &origin.input {
-            text(&mut payload, input);
+            put_text(&mut payload, input);
         }
         varint::put(&mut payload, origin.arguments.len() as u64);
         for argument in &origin.arguments {
-            text(&mut payload, argument);
+            put_text(&mut payload, argument);
         }
         self.write(ORIGIN, &payload)
+    }
+
+    /// Sets how the recorded execution ended. Only at the end, after everything else.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn set_ending(&mut self, ending: &Ending) -> Result<(), Error> {
+        self.end_last_block()?;
+        let mut payload = Vec::new();
+        put_text(&mut payload, &ending.outcome);
+        payload.push(if ending.is_failure { FAILED } else { 0 } | if ending.is_whole { WHOLE } else { 0 });
+        varint::put(&mut payload, ending.unseen.len() as u64);
+        for unseen in &ending.unseen {
+            put_text(&mut payload, &unseen.what);
+            payload.push(unseen.may_order.into());
+        }
+        self.write(ENDING, &payload)
     }
 
     /// Adds a thread.
@@ -212,9 +230,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// If the output cannot be written.
     pub fn finish(mut self) -> Result<W, Error> {
-        if !self.block.is_empty() || self.names.iter().any(|names| names.new > 0) {
-            self.end_block()?;
-        }
+        self.end_last_block()?;
         let mut payload = Vec::new();
         varint::put(&mut payload, self.flags.into());
         varint::put(&mut payload, self.events);
@@ -225,6 +241,11 @@ impl<W: Write> Writer<W> {
         self.write(END, &payload)?;
         self.out.flush()?;
         Ok(self.out)
+    }
+
+    fn end_last_block(&mut self) -> Result<(), Error> {
+        let is_empty = self.block.is_empty() && self.names.iter().all(|names| names.new == 0);
+        if is_empty { Ok(()) } else { self.end_block() }
     }
 
     fn end_block(&mut self) -> Result<(), Error> {

@@ -5,7 +5,8 @@ use super::locks::Locks;
 use super::survey::{Layout, Piece};
 use crate::{Error, Event, NO_OBJECT, Object, Op, Subject, Via};
 use racehunter_log::{
-    Access, AccessMode, Address, Attempt, Entry, Event as Logged, JoinOutcome, LockMode, OncePhase, Record, entries,
+    Access, AccessMode, Address, Attempt, Entry, Event as Logged, JoinOutcome, LockMode, OncePhase, Record,
+    descriptor_at, entries,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -181,6 +182,7 @@ impl<'n, S: Sink> Converter<'n, S> {
                         self.renew(piece);
                     }
                 }
+                Logged::Moved { block, size } => self.move_away(entry, block, size)?,
                 Logged::Found { object } => {
                     let object = self.object(Subject::Order, object)?;
                     self.part(entry, Op::Order, object)?;
@@ -381,6 +383,11 @@ impl<'n, S: Sink> Converter<'n, S> {
     }
 
     fn access(&mut self, entry: Entry<'_>, event: &Logged, access: Access) -> Result<(), Error> {
+        // The kernel hands out descriptors: a number that one thread has closed may be that of another thread's next file.
+        // So uses of a number keep their order.
+        if descriptor_at(access.address.0).is_some() {
+            return self.about(entry, Op::Order, access.address);
+        }
         let op = match access.mode {
             // Accesses that annotations excuse race as little as atomic accesses do.
             AccessMode::Read | AccessMode::ReadRange if access.is_excused => Op::AtomicRead,
@@ -410,6 +417,25 @@ impl<'n, S: Sink> Converter<'n, S> {
         }
         if let Some(dependences) = &mut self.dependences {
             dependences.end(entry, event, count);
+        }
+        Ok(())
+    }
+
+    /// Handles contents that move to memory of another name. What is read there is not followed back to what was written
+    /// here, so it counts as if it decided what the thread does next.
+    fn move_away(&mut self, entry: Entry<'_>, block: Address, size: u64) -> Result<(), Error> {
+        let mut pieces = self.layout.pieces((block.0, block.0.saturating_add(size)));
+        let mut count = 0;
+        while let Some(piece) = self.layout.next(&mut pieces) {
+            if piece.object.is_some() && self.used[piece.number as usize] {
+                let location = self.location(piece)?;
+                self.part(entry, Op::Read, location)?;
+                count += 1;
+            }
+        }
+        if count > 0 {
+            self.reads.extend((1..=count).map(|back| (back, Via::Decision)));
+            self.part(entry, Op::Local, NO_OBJECT)?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The first pass over a log: which threads there are, and which memory is touched.
 
-use racehunter_log::{Event, FamilyTree, Record, ThreadId, entries};
+use racehunter_log::{Event, FamilyTree, Record, ThreadId, descriptor_at, entries};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
 
@@ -57,6 +57,8 @@ impl Survey {
                     self.family.note_event(entry.thread(), &event);
                 }
                 Event::Join { target, .. } => self.know(target),
+                // Numbers of descriptors are no memory.
+                Event::Access(access) if descriptor_at(access.address.0).is_some() => {}
                 Event::Access(access) => self.touch(access.range()),
                 _ => {}
             }

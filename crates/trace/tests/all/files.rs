@@ -51,14 +51,20 @@ fn traces() -> impl Strategy<Value = Trace> {
     )
 }
 
-/// As `traces`, with an origin, which the text form does not contain.
+/// As `traces`, with an origin and an ending, which the text form does not contain.
 fn recorded_traces() -> impl Strategy<Value = Trace> {
     let origin =
         prop::option::of(("[ -~é]{0,9}", prop::collection::vec("[ -~é]{0,9}", 0..3), prop::option::of(".{0,3}")));
-    (traces(), origin).prop_map(|(trace, origin)| {
+    let unseen = ("[ -~é]{0,9}", any::<bool>()).prop_map(|(what, may_order)| Unseen { what, may_order });
+    let ending = ("[ -~é]{0,9}", any::<bool>(), any::<bool>(), prop::collection::vec(unseen, 0..3))
+        .prop_map(|(outcome, is_failure, is_whole, unseen)| Ending { outcome, is_failure, is_whole, unseen });
+    (traces(), origin, prop::option::of(ending)).prop_map(|(trace, origin, ending)| {
         let mut builder = TraceBuilder::from(trace);
         if let Some((program, arguments, input)) = origin {
             builder.set_origin(Origin { identity: program.clone(), program, arguments, input });
+        }
+        if let Some(ending) = ending {
+            builder.set_ending(ending);
         }
         builder.finish()
     })
