@@ -177,6 +177,45 @@ int main(void) {
 }
 "#;
 
+/// Only schedules in which one thread sees the other in the middle look at the environment.
+const DEPENDS_LATE: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+static atomic_int step;
+
+static void *walk(void *unused) {
+    atomic_store(&step, 1);
+    atomic_store(&step, 2);
+    return unused;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, walk, NULL);
+    if (atomic_load(&step) == 1)
+        assert(getenv("LENIENT"));
+    pthread_join(thread, NULL);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_worker_refuses_another_environment_that_the_first_execution_does_not_show() {
+    let server = Server::new();
+    let (workshop, program) = Workshop::with_program(DEPENDS_LATE);
+    let url = server.url();
+    let options = [&EXHAUSTIVE[..], &["--engine", &url, "--part-runs", "1"]].concat();
+    let hunt = Started::new(&mut workshop.hunt_command(&program, &options));
+    let words = ["worker", "--engine", &url, "--name"];
+    let lenient = Started::new(racehunter(words).arg("lenient").env("LENIENT", "1"));
+    let hunted = Hunted::new(hunt.finish()).expect(1);
+    assert!(hunted.findings.iter().any(|finding| finding.kind == "assertion"), "{:?}", hunted.overview());
+    end(vec![lenient]);
+}
+
 #[test]
 fn a_worker_refuses_what_behaves_differently_and_what_it_is_not_to_run() {
     let server = Server::new();
@@ -186,7 +225,7 @@ fn a_worker_refuses_what_behaves_differently_and_what_it_is_not_to_run() {
     let hunt = Started::new(&mut workshop.hunt_command(&program, &options));
     let words = ["worker", "--engine", &url, "--name"];
     let other = Started::new(racehunter(words).arg("other").env("MORE_STEPS", "1"));
-    other.wait_until_it_says("the variable `MORE_STEPS` of the environment");
+    other.wait_until_it_says("the program behaves differently here");
     let picky = Started::new(racehunter(words).args(["picky", "--only-hash", "0123456789abcdef"]));
     picky.wait_until_it_says("not one of those that --only-hash names");
     let good = Started::new(racehunter(words).arg("good"));

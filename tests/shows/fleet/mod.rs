@@ -33,7 +33,7 @@ struct Settings {
 
 fn settings(words: &[&str]) -> Result<Settings, String> {
     let mut settings =
-        Settings { wait_ms: 100, steps: 4, workers: vec![1, 2, 4, 8, 16], simulated: 1_000, is_quick: false };
+        Settings { wait_ms: 100, steps: 8, workers: vec![2, 4, 8, 16], simulated: 1_000, is_quick: false };
     let mut words = words.iter().copied();
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));

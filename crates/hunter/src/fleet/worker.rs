@@ -80,13 +80,14 @@ impl Worker {
         if let Some(library) = hunter.other_library(announcement) {
             return Ok(Err(Refusal::Library(library)));
         }
-        if let Some(variable) = hunter.other_variable(announcement, hunt) {
-            return Ok(Err(Refusal::Variable(variable)));
-        }
         let (ours, theirs) = (hunter.reference(hunt)?, &announcement.reference);
         if ours != *theirs {
             let (theirs, ours) = theirs.in_words(&ours);
             return Ok(Err(Refusal::Behaviour { theirs, ours }));
+        }
+        // It may depend on them in other schedules only.
+        if let Some(variable) = hunter.other_variable(announcement, hunt) {
+            return Ok(Err(Refusal::Variable(variable)));
         }
         let program = program.digest.clone();
         Ok(Ok(Self { hunter, subject, setup, program, points: BTreeSet::new() }))

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use racehunter_trace::{
-    Dependence, Error, Event, NO_OBJECT, Op, Origin, Subject, Trace, TraceBuilder, Via, file, text,
+    Dependence, Ending, Error, Event, NO_OBJECT, Op, Origin, Subject, Trace, TraceBuilder, Unseen, Via, file, text,
 };
 
 /// Any trace that a builder accepts, however senseless.
