@@ -172,8 +172,9 @@ impl World {
     }
 }
 
-/// Variables that the C library reads, which are named in no program; prefixes end in `_`.
-const OF_C_LIBRARY: [&str; 7] = ["GLIBC_TUNABLES", "LANG", "LANGUAGE", "LC_", "LD_", "MALLOC_", "TZ"];
+/// Variables that the C library reads, which are named in no program; prefixes end in `_`. Those that only say where libraries are do
+/// not matter: the libraries themselves are compared.
+const OF_C_LIBRARY: [&str; 6] = ["GLIBC_TUNABLES", "LANG", "LANGUAGE", "LC_", "MALLOC_", "TZ"];
 
 /// Returns the variables of the environment that a program may read, because its files name them or the C library reads them,
 /// with digests of their values. Others on the engine can read these, so a digest has only 16 bits: too few to
