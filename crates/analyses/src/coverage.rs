@@ -2,17 +2,16 @@
 //!
 //! The 2025 RaceHunter framework paper names this variant as future work; the form here follows reads-from fuzzing (D. Wolff
 //! and others, "Greybox Fuzzing for Concurrency Testing", 2024). The coverage consists of pairs of accesses (which write a
-//! read sees, which write a write replaces, who held a lock before) and of each pair together with the preceding pair in the
-//! same thread. Such chains lead towards bugs that need several switches: a thread sees something rare *after* it has seen
-//! something rare. An execution with a new pair or chain is kept. Targets are walks; most follow a kept execution up to some
-//! point and then diverge from it at random.
+//! read sees, which write a write replaces, who held a lock before) and of chains: each pair together with the preceding one, and with
+//! the two preceding ones, in the same thread. Chains lead towards bugs that need several switches: a thread sees something rare
+//! *after* it has seen something rare. An execution with a new pair or chain is kept. Targets are walks; most follow a kept
+//! execution up to some point and then diverge from it at random.
 
 use racehunter_explore::{
     Analysis, Execution, Loader, Outcome, Part, Plan, Saver, Share, Style, Switch, Tail, Unusable, path_priority,
 };
 use racehunter_log::{Address, CodeAddress, Entry, Event, EventNumber, ThreadId};
-use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// The analysis.
@@ -22,9 +21,11 @@ pub struct Coverage {
     /// Executions of other analyses still to wait for.
     patience: u64,
     /// Hashes of the pairs and chains seen so far.
-    covered: HashSet<u64>,
+    covered: FxHashSet<u64>,
     /// Executions that covered something new, the latest last.
     kept: Vec<Rc<Kept>>,
+    /// Walks since the last one that covered something new.
+    fruitless: u64,
 }
 
 /// An execution that later walks start from.
@@ -53,16 +54,23 @@ const MOST_COVERED: usize = 1 << 20;
 const RARE_AFTER: u64 = 1000;
 /// Its weight from then on.
 const RARE_WEIGHT: u32 = 4;
+/// Number of walks after which a bug is rarer still: the other techniques would need many times as long.
+const VERY_RARE_AFTER: u64 = 4000;
+/// Its weight from then on.
+const VERY_RARE_WEIGHT: u32 = 12;
 /// Maximum number of points remembered per execution.
 const POINTS: usize = 256;
 /// One walk in this many follows no kept execution.
 const FRESH: u64 = 4;
+/// Number of walks without anything new after which the search starts again with other walks. Which executions are kept decides
+/// which bugs are near; a search that has kept the wrong ones would not find out.
+const STUCK_AFTER: u64 = 1000;
 
 impl Coverage {
     /// Creates an analysis whose walks all derive from one seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self { seed, next: 0, patience: 0, covered: HashSet::new(), kept: Vec::new() }
+        Self { seed, next: 0, patience: 0, covered: FxHashSet::default(), kept: Vec::new(), fruitless: 0 }
     }
 
     /// Creates an analysis that starts after other analyses have run this many executions: rare bugs are worth looking for
@@ -102,8 +110,9 @@ impl Coverage {
 
     /// Takes in an execution. Returns whether it covered something new.
     fn learn(&mut self, execution: &Execution) -> bool {
-        let mut writers: HashMap<Address, CodeAddress> = HashMap::new();
-        let mut before: HashMap<ThreadId, (u64, u64)> = HashMap::new();
+        let mut writers: FxHashMap<Address, CodeAddress> = FxHashMap::default();
+        // The last two pairs of each thread, the later one first.
+        let mut before: FxHashMap<ThreadId, [Option<u64>; 2]> = FxHashMap::default();
         let known = self.covered.len();
         for entry in execution.entries() {
             let Some(object) = entry.variable() else { continue };
@@ -112,10 +121,14 @@ impl Coverage {
                 let pair = hash(writer.0, code.0);
                 self.cover(pair);
                 let chain = before.entry(entry.thread()).or_default();
-                let (first, second) = *chain;
-                self.cover(hash(second, pair));
-                self.cover(hash(hash(first, second), pair));
-                *chain = (second, pair);
+                let [last, earlier] = *chain;
+                if let Some(last) = last {
+                    self.cover(hash(last, pair));
+                    if let Some(earlier) = earlier {
+                        self.cover(hash(hash(earlier, last), pair));
+                    }
+                }
+                *chain = [Some(pair), last];
             }
             if changes(&entry.event()) {
                 writers.insert(object, code);
@@ -136,10 +149,11 @@ fn changes(event: &Event) -> bool {
     event.access().is_some_and(|access| access.mode.writes()) || event.synchronisation().is_some()
 }
 
-fn hash(before: u64, after: u64) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (before, after).hash(&mut hasher);
-    hasher.finish()
+/// Mixes two numbers: code addresses, or results of this function. It is computed for every access of a log, and saved with
+/// campaigns, so it is quick, and the same whatever compiler built this.
+const fn hash(before: u64, after: u64) -> u64 {
+    let mixed = (before.rotate_left(23) ^ after).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    mixed ^ mixed >> 29
 }
 
 impl Kept {
@@ -172,7 +186,11 @@ impl Analysis for Coverage {
     }
 
     fn weight(&self) -> u32 {
-        if self.next > RARE_AFTER { RARE_WEIGHT } else { 1 }
+        match self.next {
+            VERY_RARE_AFTER.. => VERY_RARE_WEIGHT,
+            RARE_AFTER.. => RARE_WEIGHT,
+            _ => 1,
+        }
     }
 
     fn plan(&self, target: &Target) -> Plan {
@@ -194,6 +212,14 @@ impl Analysis for Coverage {
                 self.kept.remove(0);
             }
             self.kept.push(Rc::new(Kept::new(execution)));
+            self.fruitless = 0;
+        } else {
+            self.fruitless += 1;
+        }
+        if self.fruitless == STUCK_AFTER {
+            self.covered.clear();
+            self.kept.clear();
+            self.fruitless = 0;
         }
         self.targets(1)
     }
@@ -211,7 +237,8 @@ impl Analysis for Coverage {
     /// Walks whose numbers are those of no other part, with all that was covered so far.
     fn lend(&mut self, _: &mut Vec<Target>, share: Share) -> Option<(Self, Vec<Target>)> {
         let (covered, kept) = (self.covered.clone(), self.kept.clone());
-        let mut part = Self { seed: self.seed, next: share.first_number(), patience: self.patience, covered, kept };
+        let mut part =
+            Self { seed: self.seed, next: share.first_number(), patience: self.patience, covered, kept, fruitless: 0 };
         let targets = part.initial_targets();
         Some((part, targets))
     }
@@ -234,6 +261,7 @@ impl Analysis for Coverage {
     fn save(&self, targets: &mut dyn Iterator<Item = &Target>, out: &mut Saver<'_>) {
         out.number(self.next);
         out.number(self.patience);
+        out.number(self.fruitless);
         let mut covered: Vec<u64> = self.covered.iter().copied().collect();
         covered.sort_unstable();
         out.numbers(covered.into_iter());
@@ -254,7 +282,7 @@ impl Analysis for Coverage {
     }
 
     fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
-        (self.next, self.patience) = (input.number()?, input.number()?);
+        (self.next, self.patience, self.fruitless) = (input.number()?, input.number()?, input.number()?);
         self.covered = input.numbers()?.into_iter().collect();
         for _ in 0..input.number()? {
             self.kept.push(Rc::new(Kept { switches: input.switches()?, points: input.numbers()? }));

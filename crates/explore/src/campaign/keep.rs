@@ -7,7 +7,7 @@ use racehunter_log::CodeAddress;
 use std::io::{self, Read, Write};
 
 /// The version of the state, which changes with its format.
-const VERSION: u64 = 8;
+const VERSION: u64 = 9;
 
 impl Campaign<'_> {
     /// Writes everything that is needed to resume. Must be called between two calls of [`Campaign::advance`].
