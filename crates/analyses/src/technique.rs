@@ -352,6 +352,20 @@ fn bounds(options: &Options) -> Bounds {
 }
 
 impl Technique {
+    /// Returns true if the technique looks for pairs of conflicting accesses in one execution and provokes them in
+    /// others. Where threads run freely, `auto` stands for one that does.
+    #[must_use]
+    pub fn provokes_pairs(self, runs_freely: bool) -> bool {
+        self.row().races == Races::MetInPairs || runs_freely && self == Self::Auto
+    }
+
+    /// Returns true if races are inferred from the order of events, unless the user says otherwise: techniques that provoke
+    /// races do not need that, and threads that run freely have no such order.
+    #[must_use]
+    pub fn infers_races(self, runs_freely: bool) -> bool {
+        self.row().races == Races::Inferred && !runs_freely
+    }
+
     /// Returns its name.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -3,7 +3,7 @@
 use crate::{Error, Event, Hunter, Observer, files};
 use racehunter_explore::{Execution, Observe, Outcome, Plan, Tail};
 use racehunter_flow::Follower;
-use racehunter_report::recording::Ended;
+use racehunter_report::recording::{Ended, Recording as Line};
 use racehunter_symbols::{Symbols, own_frame};
 use racehunter_trace::recording::{Converter, LogReader, LogWriter, Names, Survey};
 use racehunter_trace::{Origin, Subject, file};
@@ -56,6 +56,16 @@ pub struct Recorded {
     pub ran: Duration,
     /// Size of its log, which is no longer there.
     pub log_bytes: u64,
+}
+
+impl Recorded {
+    /// Returns what reports say about a recording in a file of this size.
+    #[must_use]
+    pub fn line(&self, path: &Path, bytes: u64) -> Line {
+        let file = (path.to_string_lossy().into_owned(), bytes);
+        let events = [self.events, self.trace_events];
+        Line::new(file, events, self.threads, &self.ended, self.whole, (self.ran, self.log_bytes))
+    }
 }
 
 impl Hunter {
