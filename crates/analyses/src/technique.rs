@@ -156,7 +156,7 @@ techniques! {
     /// Watchpoints in all schedules with few preemptions.
     WatchpointBound {
         name: "watchpoint-bound",
-        help: "The same in all schedules with few preemptions",
+        help: "Pairs of conflicting accesses in all schedules with few preemptions",
         claims: Claims::Coverage,
         // The pairs of accesses are only discovered during the search.
         divides: false,
@@ -242,7 +242,7 @@ techniques! {
     /// Probabilistic concurrency testing, with variable bounding.
     PctVb {
         name: "pct-vb",
-        help: "The same, with the changes at few variables",
+        help: "As pct, with the changes at few variables",
         claims: Claims::Nothing,
         divides: true,
         runs_freely: false,

@@ -33,8 +33,8 @@ pub struct Arguments {
 const FIRST_STEPS: &str = "\
 First steps:
   racehunter hunt test.c              compile a file and hunt in it
-  make CC=\"racehunter cc\"            build a project
-  racehunter hunt ./test -- ARGUMENTS hunt in what was built
+  make CC=\"racehunter cc\"             build a project
+  racehunter hunt ./test -- ARGUMENTS hunt the program that was built
   racehunter list                     what was found, one line each
   racehunter replay ID --gdb          go through the schedule of a finding in gdb
   racehunter report --html -o r.html  everything that was found, as one page
@@ -156,14 +156,14 @@ pub struct Hunt {
     /// How schedules are chosen
     #[arg(help_heading = SEARCH, long, value_parser = technique(), default_value = "auto")]
     pub analysis: Technique,
-    #[arg(help_heading = SEARCH, long, value_name = "N", default_value_t = 2, help = concerning(Setting::Bound, "Preemptions, at most"))]
+    #[arg(help_heading = SEARCH, long, value_name = "N", default_value_t = 2, help = concerning(Setting::Bound, "Maximum number of preemptions"))]
     pub bound: u32,
     #[arg(hide_short_help = true, help_heading = SEARCH, long, help = concerning(Setting::Iterate, "Explore everything within the bound in one stage, instead of bound 0 first, then 1, and so on"))]
     pub no_iterate: bool,
     /// What the bound counts
     #[arg(hide_short_help = true, help_heading = SEARCH, long, value_name = "KIND", value_parser = one_of(BOUND_KINDS), default_value = "preemptions")]
     pub bound_kind: BoundKind,
-    #[arg(hide_short_help = true, help_heading = SEARCH, long, value_name = "V", default_value_t = 2, help = concerning(Setting::Variables, "Variables at which threads are preempted, at most"))]
+    #[arg(hide_short_help = true, help_heading = SEARCH, long, value_name = "V", default_value_t = 2, help = concerning(Setting::Variables, "Maximum number of variables at which threads are preempted"))]
     pub variables: u32,
     /// Maximum number of threads involved in a bug: those that take part in preemptions (variable-bound), or that must
     /// run in a certain order (thread-bound) [default: 4, thread-bound: 2]
@@ -194,7 +194,7 @@ pub struct Hunt {
     pub detector: Option<Detector>,
     #[arg(hide_short_help = true, long, help = free_running())]
     pub free_running: bool,
-    /// Let waits on condition variables end without a signal, and signals wake any waiter: the default
+    /// Let waits on condition variables end without a signal, and let a signal wake any waiter (the default)
     #[arg(hide_short_help = true, help_heading = SEARCH, long, overrides_with = "no_spurious")]
     pub spurious: bool,
     /// Assume that waits on condition variables end only by a signal, which wakes the thread that has waited longest
@@ -278,7 +278,7 @@ pub struct Hunt {
     pub engine: Option<String>,
     #[command(flatten)]
     pub entry: Entry,
-    /// Executions of a part that a worker gets, at most [default: as many as take about 4 seconds]
+    /// Maximum number of executions of a part that a worker gets [default: as many as take about 4 seconds]
     #[arg(hide_short_help = true, help_heading = LONG_HUNTS, long, value_name = "N", requires = "engine", value_parser = clap::value_parser!(u64).range(1..))]
     pub part_runs: Option<u64>,
     /// Print the options that most hunts need

@@ -21,7 +21,7 @@ pub struct Entry {
     /// Key of this client
     #[arg(hide_short_help = true, help_heading = LONG_HUNTS, long, value_name = "FILE", requires = "engine_cert")]
     pub engine_key: Option<PathBuf>,
-    /// How long the engine may be away before the work is given up
+    /// How long to wait for an engine that does not answer, before giving up
     #[arg(hide_short_help = true, help_heading = LONG_HUNTS, long, value_name = "TIME", default_value = "2m", value_parser = humantime::parse_duration)]
     pub engine_patience: Duration,
     /// How long a part stays with a worker that gives no sign of life

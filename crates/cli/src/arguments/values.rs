@@ -26,7 +26,7 @@ pub const DETECTORS: &Choices<Detector> = &[
         "Two threads that stand before conflicting accesses at the same time, however the program synchronises",
         Detector::Meeting,
     ),
-    ("none", "The same, without learning which memory turns out to be shared: faster", Detector::None),
+    ("none", "As meeting, but without learning which memory turns out to be shared: faster", Detector::None),
 ];
 
 /// What a bound counts.
