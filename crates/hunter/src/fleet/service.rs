@@ -123,10 +123,11 @@ impl<H: Host, D: Desk> Service<'_, H, D> {
             if self.post.host.is_interrupted() {
                 return Ok(Served::Interrupted);
             }
+            // What was refused is reported even if that took so long that there is no more time.
+            self.report()?;
             if self.post.until_idle.is_some_and(|idle| self.post.clock.since(busy) >= idle) {
                 return Ok(Served::Idle);
             }
-            self.report()?;
             if looked.is_none_or(|last| self.post.clock.since(last) >= LOOK) {
                 hunts = self.post.desk.hunts()?;
                 looked = Some(self.post.clock.now());
