@@ -4,10 +4,11 @@
 use racehunter_abi::EventNumber;
 use racehunter_analyses::{BoundKind, ContextBound, Strategy};
 use racehunter_e2e::Workshop;
+use racehunter_e2e::workshop::start;
 use racehunter_explore::{
     Budget, Campaign, Execution, Executor, ExecutorError, Outcome, Plan, Points, Portfolio, Progress, Record, Switch,
 };
-use racehunter_launch::{Limits, Processes, Program};
+use racehunter_launch::Processes;
 use std::path::{Path, PathBuf};
 
 /// Three threads with long private loops that yield in the middle and meet at a lock, a condition variable, an atomic
@@ -119,9 +120,7 @@ impl Executor for Watched {
 }
 
 fn explore(program: &Path, strategy: Strategy, detect_races: bool, logs_everything: bool) -> Watched {
-    let program =
-        Program { path: program.to_owned(), arguments: Vec::new(), input: None, client: None, libraries: None };
-    let mut processes = Processes::start(program, Limits::default(), 1).expect("the program starts");
+    let mut processes = start(program, 1);
     processes.make_all_points();
     let mut watched = Watched { processes, logs_everything, seen: Vec::new(), left_out: 0, read: 0 };
     let analysis = ContextBound::iterative(12, BoundKind::Switches, strategy, 1).starting_at(12);

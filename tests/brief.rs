@@ -3,14 +3,13 @@
 
 use racehunter_abi::{MAIN_PATH, path_of};
 use racehunter_e2e::Workshop;
+use racehunter_e2e::workshop::start;
 use racehunter_explore::{
     Execution, Executor, GatedPlace, Going, Observe, Plan, ReadConstraint, Style, Tail, Tracked, decisions,
     reported_sites, shared_sites,
 };
-use racehunter_launch::{Limits, Processes, Program};
 use racehunter_log::{CodeAddress, Entry, Event, EventNumber, ThreadId, ThreadPath};
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// Threads that race, wait for each other in every way (a lock, a condition variable, a barrier, a loop, time), and copy memory.
 const EVERYTHING: &str = r#"
@@ -163,17 +162,11 @@ fn learned(execution: &Execution) -> Learned {
     }
 }
 
-fn start(program: &Path) -> Processes {
-    let program =
-        Program { path: program.to_owned(), arguments: Vec::new(), input: None, client: None, libraries: None };
-    Processes::start(program, Limits::default(), 1).expect("the program starts")
-}
-
 /// Runs walks with whole logs and with brief ones. Returns how many records they had.
 #[track_caller]
 fn assert_alike(source: &str) -> (usize, usize) {
     let (_workshop, program) = Workshop::with_program(source);
-    let mut processes = start(&program);
+    let mut processes = start(&program, 1);
     // Some of what is shared is not a point at first: then the executions report it.
     for round in 0..2 {
         if round == 1 {
@@ -215,7 +208,7 @@ fn a_brief_log_ends_with_the_threads_of_a_deadlock() {
 #[test]
 fn points_of_a_long_execution_count_even_if_only_the_hooks_see_them() {
     let (_workshop, program) = Workshop::with_program(LONG);
-    let mut processes = start(&program);
+    let mut processes = start(&program, 1);
     let observed = Plan { observe: Observe::Everything, ..Plan::default() };
     let executions = processes.run(&[observed]).expect("it runs");
     assert!(executions[0].events > 400_000, "{} events", executions[0].events);
@@ -239,7 +232,7 @@ fn points_of_a_long_execution_count_even_if_only_the_hooks_see_them() {
 #[test]
 fn executions_that_continue_from_a_snapshot_each_have_their_brief_log() {
     let (_workshop, program) = Workshop::with_program(LONG);
-    let mut processes = start(&program);
+    let mut processes = start(&program, 1);
     let observed = Plan { observe: Observe::Everything, ..Plan::default() };
     let executions = processes.run(&[observed]).expect("it runs");
     processes.add_points(&shared_sites(&executions[0]));
@@ -259,7 +252,7 @@ fn executions_that_continue_from_a_snapshot_each_have_their_brief_log() {
 #[test]
 fn walks_that_follow_variables_or_reads_are_the_same_with_brief_logs() {
     let (_workshop, program) = Workshop::with_program(EVERYTHING);
-    let mut processes = start(&program);
+    let mut processes = start(&program, 1);
     let observed = Plan { observe: Observe::Everything, ..Plan::default() };
     let executions = processes.run(&[observed]).expect("it runs");
     processes.add_points(&shared_sites(&executions[0]));

@@ -4,6 +4,7 @@
 //! repeated hunts of small programs give the same results. Executions from a snapshot must equal those from the start.
 
 use racehunter_abi::EventNumber;
+use racehunter_e2e::workshop::start;
 use racehunter_e2e::{Hunted, Workshop, root};
 use racehunter_explore::{Execution, Executor as _, Observe, Outcome, Plan, Record, Style, Tail, shared_sites};
 use racehunter_launch::{Limits, Processes, Program};
@@ -110,9 +111,7 @@ fn executions_from_a_snapshot_match_those_from_the_start() {
     let workshop = Workshop::new();
     workshop.write("long.c", LONG);
     workshop.shell("racehunter-cc -O1 -pthread long.c -o program");
-    let program =
-        Program { path: workshop.path("program"), arguments: Vec::new(), input: None, client: None, libraries: None };
-    let mut processes = Processes::start(program, Limits::default(), 1).expect("it starts");
+    let mut processes = start(&workshop.path("program"), 1);
     // The first execution teaches the executor something that changes where the heap is.
     processes.run(&[Plan::default()]).expect("it runs");
     let alone = processes.run(&[Plan::default()]).expect("it runs").remove(0);

@@ -1,35 +1,13 @@
 //! The files of a project, and the output of its program, are not trusted: files of other users are not used, nothing
 //! is written through links, and no text of the program controls a terminal.
 
-use racehunter_e2e::workshop::text;
+use racehunter_e2e::workshop::{RACE, text};
 use racehunter_e2e::{Ended, Hunted, Started, Workshop, racehunter, run, tool};
 use rustix::process::Signal;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, chown, symlink};
 use std::path::Path;
 use std::process::Command;
-
-/// Two threads that race.
-const RACE: &str = r"
-#include <pthread.h>
-#include <stddef.h>
-
-int shared;
-
-static void *work(void *unused) {
-    shared++;
-    return unused;
-}
-
-int main(void) {
-    pthread_t first, second;
-    pthread_create(&first, NULL, work, NULL);
-    pthread_create(&second, NULL, work, NULL);
-    pthread_join(first, NULL);
-    pthread_join(second, NULL);
-    return 0;
-}
-";
 
 /// Runs a command in the directory of a workshop, which has the default paths.
 #[track_caller]

@@ -1,31 +1,9 @@
 //! User mistakes. Each message says what is wrong and what to do; exit codes are as documented.
 
-use racehunter_e2e::workshop::text;
+use racehunter_e2e::workshop::{RACE, text};
 use racehunter_e2e::{Ended, Workshop, racehunter, run};
 use std::path::Path;
 use std::process::Command;
-
-/// Two threads that race.
-const RACE: &str = r"
-#include <pthread.h>
-#include <stddef.h>
-
-int shared;
-
-static void *work(void *unused) {
-    shared++;
-    return unused;
-}
-
-int main(void) {
-    pthread_t first, second;
-    pthread_create(&first, NULL, work, NULL);
-    pthread_create(&second, NULL, work, NULL);
-    pthread_join(first, NULL);
-    pthread_join(second, NULL);
-    return 0;
-}
-";
 
 fn hunt(workshop: &Workshop, target: &Path) -> Ended {
     run(racehunter(["hunt", "--out"]).arg(workshop.out()).arg(target))

@@ -2,9 +2,8 @@
 //! Neither changes what is passed on, nor its order.
 
 use racehunter_e2e::Workshop;
+use racehunter_e2e::workshop::start;
 use racehunter_explore::{Execution, Executor, Flow, Plan, Tail};
-use racehunter_launch::{Limits, Processes, Program};
-use std::path::Path;
 
 /// Every iteration is a point: the log of an execution takes several megabytes.
 const COUNTING: &str = r#"
@@ -28,12 +27,6 @@ int main(void) {
     return counter == 120000 ? 0 : 1;
 }
 "#;
-
-fn start(program: &Path, jobs: usize) -> Processes {
-    let program =
-        Program { path: program.to_owned(), arguments: Vec::new(), input: None, client: None, libraries: None };
-    Processes::start(program, Limits::default(), jobs).expect("the program starts")
-}
 
 /// The part of an execution that is compared.
 fn seen(execution: &Execution) -> (usize, u64, Vec<u64>) {

@@ -4,10 +4,11 @@
 use racehunter_abi::Kind;
 use racehunter_abi::{Address, CodeAddress};
 use racehunter_e2e::Workshop;
+use racehunter_e2e::workshop::start;
 use racehunter_explore::{
     Execution, Executor as _, Observe, Outcome, Plan, Record, Style, Tail, Tracked, Variable, Variables,
 };
-use racehunter_launch::{Limits, Processes, Program};
+use racehunter_launch::Processes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -65,11 +66,6 @@ int main(void) {
     return turn == 9 && passed == 9 ? 0 : 1;
 }
 "#;
-
-fn start(path: &Path) -> Processes {
-    let program = Program { path: path.to_owned(), arguments: Vec::new(), input: None, client: None, libraries: None };
-    Processes::start(program, Limits::default(), 1).expect("the program starts")
-}
 
 fn run(processes: &mut Processes, plan: &Plan) -> Execution {
     let mut executions = processes.run(std::slice::from_ref(plan)).expect("the program runs");
@@ -190,7 +186,7 @@ fn blocks(execution: &Execution) -> (u64, Vec<u32>, u64) {
 #[test]
 fn skipped_accesses_still_change_priorities_at_the_right_event() {
     let workshop = Workshop::new();
-    let mut processes = start(&build(&workshop, "list", LIST));
+    let mut processes = start(&build(&workshop, "list", LIST), 1);
     let whole = Plan { observe: Observe::Everything, allocations: true, ..Plan::default() };
     let first = run(&mut processes, &whole);
     assert_eq!(first.outcome, Outcome::Exited(0));
@@ -221,7 +217,7 @@ fn skipped_accesses_still_change_priorities_at_the_right_event() {
 #[test]
 fn a_selective_walk_makes_the_schedule_of_a_walk_that_sees_everything() {
     let workshop = Workshop::new();
-    let mut processes = start(&build(&workshop, "busy", BUSY));
+    let mut processes = start(&build(&workshop, "busy", BUSY), 1);
     let whole = Plan { observe: Observe::Everything, ..Plan::default() };
     let first = run(&mut processes, &whole);
     assert_eq!(first.outcome, Outcome::Exited(0));
@@ -254,7 +250,7 @@ fn a_selective_walk_makes_the_schedule_of_a_walk_that_sees_everything() {
 fn sites_seen_to_alias_may_alias_in_the_static_analysis() {
     let workshop = Workshop::new();
     let program = build(&workshop, "busy", BUSY);
-    let whole = run(&mut start(&program), &Plan { observe: Observe::Everything, ..Plan::default() });
+    let whole = run(&mut start(&program, 1), &Plan { observe: Observe::Everything, ..Plan::default() });
     let modules = racehunter_ir::read_numbered_program(&program).expect("the program has its code");
     let aliases =
         racehunter_scan::aliases(&racehunter_scan::Program::link(modules), &racehunter_scan::Models::default());

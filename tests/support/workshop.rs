@@ -2,10 +2,42 @@
 
 use crate::results::Hunted;
 use crate::tool::{self, Ended, racehunter, run};
+use racehunter_launch::{Limits, Processes, Program};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
+
+/// Two threads that race.
+pub const RACE: &str = r"
+#include <pthread.h>
+#include <stddef.h>
+
+int shared;
+
+static void *work(void *unused) {
+    shared++;
+    return unused;
+}
+
+int main(void) {
+    pthread_t first, second;
+    pthread_create(&first, NULL, work, NULL);
+    pthread_create(&second, NULL, work, NULL);
+    pthread_join(first, NULL);
+    pthread_join(second, NULL);
+    return 0;
+}
+";
+
+/// Starts a program under control, for executions that a test plans itself.
+#[track_caller]
+#[must_use]
+pub fn start(program: &Path, jobs: usize) -> Processes {
+    let path = program.to_owned();
+    let program = Program { path, arguments: Vec::new(), input: None, client: None, libraries: None };
+    Processes::start(program, Limits::default(), jobs).expect("the program starts")
+}
 
 /// A directory for one test: sources, programs, findings. It is removed with the test.
 pub struct Workshop {

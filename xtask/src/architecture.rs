@@ -73,6 +73,10 @@ const LONGEST: usize = 600;
 /// Longer files, and their maximum length. Rows may only be removed, and numbers only lowered.
 const LONGER: [(&str, usize); 2] = [("crates/plugin/src/emit.rs", 657), ("crates/runtime/src/io/sockets.rs", 644)];
 
+/// Maximum number of lines of all files of a crate, and what belongs there.
+const SMALL: [(&str, usize, &str); 1] =
+    [("cli", 2_500, "arguments, settings, and exit codes; work belongs into a library")];
+
 /// Checks everything, and reports all violations.
 pub fn run() -> Result<()> {
     let mut wrong = layers::check()?;
@@ -183,6 +187,15 @@ fn check_sizes() -> Result<Vec<String>> {
                 None if lines > LONGEST => wrong.push(format!("{name} has {lines} lines, and may have {LONGEST}")),
                 _ => {}
             }
+        }
+    }
+    for (krate, most, belongs) in SMALL {
+        let mut lines = 0;
+        for file in files(&root().join("crates").join(krate).join("src"), "rs")? {
+            lines += read(&file)?.lines().count();
+        }
+        if lines > most {
+            wrong.push(format!("crates/{krate} has {lines} lines, and may have {most}: it has {belongs}"));
         }
     }
     Ok(wrong)

@@ -76,8 +76,9 @@ impl Run {
         self.stages.begin("symbols of the runtime");
         check_runtime_symbols(&kit)?;
         self.stages.begin("build of the tests");
-        // There are no doc tests, and looking for them takes time.
-        let tests = [&PACKAGES[..], &["--lib", "--bins", "--tests"]].concat();
+        // Everything with tests: `--lib` would also compile libraries without any. There are no doc tests, and looking for
+        // them takes time.
+        let tests = [&PACKAGES[..], &["--tests"]].concat();
         self.cargo("test", &[&tests[..], &["--no-run"]].concat()).done()?;
         self.stages.begin("unit tests");
         let without = ["--exclude", "racehunter-e2e"];

@@ -156,7 +156,7 @@ techniques! {
     /// Watchpoints in all schedules with few preemptions.
     WatchpointBound {
         name: "watchpoint-bound",
-        help: "The same in all schedules with few preemptions",
+        help: "Pairs of conflicting accesses in all schedules with few preemptions",
         claims: Claims::Coverage,
         // The pairs of accesses are only discovered during the search.
         divides: false,
@@ -242,7 +242,7 @@ techniques! {
     /// Probabilistic concurrency testing, with variable bounding.
     PctVb {
         name: "pct-vb",
-        help: "The same, with the changes at few variables",
+        help: "As pct, with the changes at few variables",
         claims: Claims::Nothing,
         divides: true,
         runs_freely: false,
@@ -352,6 +352,20 @@ fn bounds(options: &Options) -> Bounds {
 }
 
 impl Technique {
+    /// Returns true if the technique looks for pairs of conflicting accesses in one execution and provokes them in
+    /// others. Where threads run freely, `auto` stands for one that does.
+    #[must_use]
+    pub fn provokes_pairs(self, runs_freely: bool) -> bool {
+        self.row().races == Races::MetInPairs || runs_freely && self == Self::Auto
+    }
+
+    /// Returns true if races are inferred from the order of events, unless the user says otherwise: techniques that provoke
+    /// races do not need that, and threads that run freely have no such order.
+    #[must_use]
+    pub fn infers_races(self, runs_freely: bool) -> bool {
+        self.row().races == Races::Inferred && !runs_freely
+    }
+
     /// Returns its name.
     #[must_use]
     pub const fn name(self) -> &'static str {

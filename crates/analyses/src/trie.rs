@@ -276,6 +276,21 @@ impl Trie {
         copied
     }
 
+    /// As `adopt`, for a search that remembers whether it has dropped targets, which rules out any claim.
+    pub fn adopt_or_drop(&mut self, other: &Self, targets: &[PrefixId], dropped: &mut bool) -> Vec<PrefixId> {
+        let adopted = self.adopt(other, targets);
+        *dropped |= adopted.is_none();
+        adopted.unwrap_or_default()
+    }
+
+    /// Moves targets to a trie of their own.
+    pub fn lend(&mut self, targets: &[PrefixId], dropped: &mut bool) -> (Self, Vec<PrefixId>) {
+        let mut part = Self::new();
+        let lent = part.adopt_or_drop(self, targets, dropped);
+        targets.iter().for_each(|&target| self.release(target));
+        (part, lent)
+    }
+
     /// Writes all prefixes, but not which of them targets hold.
     pub fn save(&self, out: &mut Saver<'_>) {
         out.numbers(self.codes.iter().copied());

@@ -6,14 +6,17 @@ mod values;
 
 pub use findings::{Bundle, List, Suppress};
 pub use fleet::{Entry, Status, Worker};
-pub use values::{Approximation, Color, Counted, Detector, MessageFormat, Statuses, Threads, Where};
+use values::{APPROXIMATIONS, BOUND_KINDS, DETECTORS, FRAMEWORKS, POINTS, name_of};
+pub use values::{BACKENDS, COLORS, Choices, Detector, EACH, FORMATS, POLICIES, one_of};
 
-use crate::suites::Framework;
 use crate::voice::Voice;
 use clap::{ArgAction, Args, Parser, Subcommand};
-use racehunter_analyses::{BoundKind, Options, Races, Reduction, Setting, Strategy, Technique};
-use racehunter_explore::{Part, Points};
-use racehunter_launch::{PREPARATORY, Shared};
+use racehunter_analyses::{BoundKind, Options, Reduction, Setting, Strategy, Technique};
+use racehunter_explore::{Allowed, Part, Points};
+use racehunter_hunter::scan::Approximation;
+use racehunter_hunter::suites::Framework;
+use racehunter_launch::{Backend, PREPARATORY, Shared};
+use racehunter_report::{ColorChoice, Format};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,8 +33,8 @@ pub struct Arguments {
 const FIRST_STEPS: &str = "\
 First steps:
   racehunter hunt test.c              compile a file and hunt in it
-  make CC=\"racehunter cc\"            build a project
-  racehunter hunt ./test -- ARGUMENTS hunt in what was built
+  make CC=\"racehunter cc\"             build a project
+  racehunter hunt ./test -- ARGUMENTS hunt the program that was built
   racehunter list                     what was found, one line each
   racehunter replay ID --gdb          go through the schedule of a finding in gdb
   racehunter report --html -o r.html  everything that was found, as one page
@@ -118,6 +121,17 @@ const PROGRAM: &str = "Program";
 const RESULTS: &str = "Results";
 const LONG_HUNTS: &str = "Long hunts";
 
+/// How results are printed.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Output {
+    /// Output format
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(FORMATS), default_value = "human")]
+    pub message_format: Format,
+    /// When to use colours
+    #[arg(long, value_parser = one_of(COLORS), default_value = "auto")]
+    pub color: ColorChoice,
+}
+
 /// What executions share with the rest of the machine.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub struct World {
@@ -142,14 +156,14 @@ pub struct Hunt {
     /// How schedules are chosen
     #[arg(help_heading = SEARCH, long, value_parser = technique(), default_value = "auto")]
     pub analysis: Technique,
-    #[arg(help_heading = SEARCH, long, value_name = "N", default_value_t = 2, help = concerning(Setting::Bound, "Preemptions, at most"))]
+    #[arg(help_heading = SEARCH, long, value_name = "N", default_value_t = 2, help = concerning(Setting::Bound, "Maximum number of preemptions"))]
     pub bound: u32,
     #[arg(hide_short_help = true, help_heading = SEARCH, long, help = concerning(Setting::Iterate, "Explore everything within the bound in one stage, instead of bound 0 first, then 1, and so on"))]
     pub no_iterate: bool,
     /// What the bound counts
-    #[arg(hide_short_help = true, help_heading = SEARCH, long, value_name = "KIND", value_enum, default_value_t = Counted::Preemptions)]
-    pub bound_kind: Counted,
-    #[arg(hide_short_help = true, help_heading = SEARCH, long, value_name = "V", default_value_t = 2, help = concerning(Setting::Variables, "Variables at which threads are preempted, at most"))]
+    #[arg(hide_short_help = true, help_heading = SEARCH, long, value_name = "KIND", value_parser = one_of(BOUND_KINDS), default_value = "preemptions")]
+    pub bound_kind: BoundKind,
+    #[arg(hide_short_help = true, help_heading = SEARCH, long, value_name = "V", default_value_t = 2, help = concerning(Setting::Variables, "Maximum number of variables at which threads are preempted"))]
     pub variables: u32,
     /// Maximum number of threads involved in a bug: those that take part in preemptions (variable-bound), or that must
     /// run in a certain order (thread-bound) [default: 4, thread-bound: 2]
@@ -172,15 +186,15 @@ pub struct Hunt {
     #[arg(hide_short_help = true, help_heading = SEARCH, long, default_value = "min-switches")]
     pub strategy: Strategy,
     /// Where a switch can happen
-    #[arg(hide_short_help = true, help_heading = SEARCH, long, value_enum, default_value_t = Where::Shared)]
-    pub points: Where,
+    #[arg(hide_short_help = true, help_heading = SEARCH, long, value_parser = one_of(POINTS), default_value = "shared")]
+    pub points: Points,
     /// What counts as a data race [default: happens-before; meeting with watchpoint, watchpoint-bound, sampling and
     /// --free-running]
-    #[arg(hide_short_help = true, long, value_enum)]
+    #[arg(hide_short_help = true, long, value_parser = one_of(DETECTORS))]
     pub detector: Option<Detector>,
     #[arg(hide_short_help = true, long, help = free_running())]
     pub free_running: bool,
-    /// Let waits on condition variables end without a signal, and signals wake any waiter: the default
+    /// Let waits on condition variables end without a signal, and let a signal wake any waiter (the default)
     #[arg(hide_short_help = true, help_heading = SEARCH, long, overrides_with = "no_spurious")]
     pub spurious: bool,
     /// Assume that waits on condition variables end only by a signal, which wakes the thread that has waited longest
@@ -191,7 +205,7 @@ pub struct Hunt {
     pub check_output: bool,
     /// Exit statuses of the program that count as success, besides 0; without a list, all of them
     #[arg(help_heading = SEARCH, long, value_name = "LIST", num_args = 0..=1, require_equals = true, default_missing_value = "any", default_value = "0", hide_default_value = true)]
-    pub allow_exit_status: Statuses,
+    pub allow_exit_status: Allowed,
     /// Leave out schedules that differ from others only in the order of independent operations: `caching` stops at
     /// states that were explored before, `dynamic` branches only where executions show that the order matters
     #[arg(hide_short_help = true, help_heading = SEARCH, long, value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "caching")]
@@ -227,8 +241,8 @@ pub struct Hunt {
     #[arg(help_heading = PROGRAM, long, value_name = "OPTIONS", allow_hyphen_values = true)]
     pub cflags: Option<String>,
     /// How the threads of the program run during the hunt
-    #[arg(hide_short_help = true, help_heading = PROGRAM, long, value_name = "KIND", value_enum, default_value_t = Threads::Fibers)]
-    pub backend: Threads,
+    #[arg(hide_short_help = true, help_heading = PROGRAM, long, value_name = "KIND", value_parser = one_of(BACKENDS), default_value = "fibers")]
+    pub backend: Backend,
     /// Iterations between OnStart and OnRestart before the first one that is explored, so that lazy initialisation is
     /// done by then
     #[arg(hide_short_help = true, help_heading = PROGRAM, long, value_name = "N", default_value_t = PREPARATORY)]
@@ -236,8 +250,8 @@ pub struct Hunt {
     #[command(flatten, next_help_heading = PROGRAM)]
     pub world: World,
     /// Output format
-    #[arg(help_heading = RESULTS, long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
-    pub message_format: MessageFormat,
+    #[arg(help_heading = RESULTS, long, value_name = "FORMAT", value_parser = one_of(FORMATS), default_value = "human")]
+    pub message_format: Format,
     /// Directory of the findings
     #[arg(help_heading = RESULTS, long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
@@ -245,8 +259,8 @@ pub struct Hunt {
     #[arg(help_heading = RESULTS, long)]
     pub require_complete: bool,
     /// When to use colours
-    #[arg(help_heading = RESULTS, long, value_enum, default_value_t = Color::Auto)]
-    pub color: Color,
+    #[arg(help_heading = RESULTS, long, value_parser = one_of(COLORS), default_value = "auto")]
+    pub color: ColorChoice,
     /// Print no progress
     #[arg(help_heading = RESULTS, long, short)]
     pub quiet: bool,
@@ -264,7 +278,7 @@ pub struct Hunt {
     pub engine: Option<String>,
     #[command(flatten)]
     pub entry: Entry,
-    /// Executions of a part that a worker gets, at most [default: as many as take about 4 seconds]
+    /// Maximum number of executions of a part that a worker gets [default: as many as take about 4 seconds]
     #[arg(hide_short_help = true, help_heading = LONG_HUNTS, long, value_name = "N", requires = "engine", value_parser = clap::value_parser!(u64).range(1..))]
     pub part_runs: Option<u64>,
     /// Print the options that most hunts need
@@ -284,24 +298,13 @@ pub struct Hunt {
 impl Hunt {
     /// Returns the time limit of one execution.
     pub fn timeout(&self) -> Duration {
-        const USUAL: Duration = Duration::from_secs(10);
-        const LEAST: Duration = Duration::from_millis(500);
-        let share = self.time.map_or(USUAL, |time| (time / 8).clamp(LEAST, USUAL));
-        self.timeout.unwrap_or(share)
-    }
-
-    /// Returns true if the analysis looks for pairs of conflicting accesses in one execution and provokes them in
-    /// others.
-    pub fn provokes_pairs(&self) -> bool {
-        let watches = self.analysis.row().races == Races::MetInPairs;
-        watches || self.free_running && self.analysis == Technique::Auto
+        self.timeout.unwrap_or(racehunter_hunter::Hunt::execution_time(self.time))
     }
 
     /// Returns what counts as a data race. Techniques that provoke races do not infer them, unless asked to.
     pub fn detector(&self) -> Detector {
-        let provokes = self.analysis.row().races != Races::Inferred;
-        let default = if provokes || self.free_running { Detector::Meeting } else { Detector::HappensBefore };
-        self.detector.unwrap_or(default)
+        let infers = self.analysis.infers_races(self.free_running);
+        self.detector.unwrap_or(if infers { Detector::HappensBefore } else { Detector::Meeting })
     }
 
     /// Returns the options of the analyses.
@@ -309,10 +312,7 @@ impl Hunt {
         Options {
             bound: self.bound,
             iterates: !self.no_iterate,
-            bound_kind: match self.bound_kind {
-                Counted::Preemptions => BoundKind::Preemptions,
-                Counted::Switches => BoundKind::Switches,
-            },
+            bound_kind: self.bound_kind,
             strategy: self.strategy,
             depth: self.depth,
             variables: self.variables,
@@ -323,11 +323,11 @@ impl Hunt {
             seed: self.seed,
             free_running: self.free_running,
             // Where every access is a point, every access is seen.
-            selective: self.selective && Points::from(self.points) != Points::All,
+            selective: self.selective && self.points != Points::All,
             // The hunter fills them in where they are of use.
             aliases: None,
             // Independence is unknown without the accesses to shared memory, and output is not an event.
-            reduction: self.reduction.filter(|_| !self.check_output && Points::from(self.points) != Points::Sync),
+            reduction: self.reduction.filter(|_| !self.check_output && self.points != Points::Sync),
         }
     }
 }
@@ -399,7 +399,7 @@ pub struct Scan {
     #[arg(long, value_name = "NAME", default_value = "value", value_parser = ["value", "syntactic", "alias"])]
     pub backend: String,
     /// Which verdicts to look for: a race (under), a proof that the program has no race (over), or both
-    #[arg(long, value_enum, default_value_t = Approximation::Both)]
+    #[arg(long, value_parser = one_of(APPROXIMATIONS), default_value = "both")]
     pub approx: Approximation,
     /// Descriptions of functions that are not part of the program (TOML), or `linux` for those of the Linux kernel
     #[arg(long, value_name = "FILE")]
@@ -417,8 +417,8 @@ pub struct Scan {
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<usize>,
     /// Output format
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
-    pub message_format: MessageFormat,
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(FORMATS), default_value = "human")]
+    pub message_format: Format,
     /// Directory for findings and compiled programs
     #[arg(long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
@@ -426,8 +426,8 @@ pub struct Scan {
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
     pub cflags: Option<String>,
     /// When to use colours
-    #[arg(long, value_enum, default_value_t = Color::Auto)]
-    pub color: Color,
+    #[arg(long, value_parser = one_of(COLORS), default_value = "auto")]
+    pub color: ColorChoice,
     #[command(flatten)]
     pub voice: Voice,
     /// C and C++ files of one program, or the program
@@ -454,19 +454,15 @@ pub struct Replay {
     #[arg(long)]
     pub gdb: bool,
     /// How the threads of the program run [default: fibers, under gdb: threads]
-    #[arg(long, value_name = "KIND", value_enum)]
-    pub backend: Option<Threads>,
+    #[arg(long, value_name = "KIND", value_parser = one_of(BACKENDS))]
+    pub backend: Option<Backend>,
     /// Iterations between OnStart and OnRestart before the one that is replayed: the number that the hunt had
     #[arg(long, value_name = "N", default_value_t = PREPARATORY)]
     pub preparatory: u32,
     #[command(flatten)]
     pub world: World,
-    /// Output format
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
-    pub message_format: MessageFormat,
-    /// When to use colours
-    #[arg(long, value_enum, default_value_t = Color::Auto)]
-    pub color: Color,
+    #[command(flatten)]
+    pub output: Output,
     #[command(flatten)]
     pub voice: Voice,
     /// Arguments of gdb, such as -batch -x FILE
@@ -488,11 +484,11 @@ pub struct Report {
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Output format, without --html
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
-    pub message_format: MessageFormat,
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(FORMATS), default_value = "human")]
+    pub message_format: Format,
     /// When to use colours
-    #[arg(long, value_enum, default_value_t = Color::Auto)]
-    pub color: Color,
+    #[arg(long, value_parser = one_of(COLORS), default_value = "auto")]
+    pub color: ColorChoice,
     #[command(flatten)]
     pub voice: Voice,
     /// The --out directory of the hunt
@@ -511,7 +507,7 @@ pub struct Test {
     #[arg(value_name = "PROGRAM", required_unless_present = "ctest")]
     pub programs: Vec<PathBuf>,
     /// Test framework of the programs
-    #[arg(long, value_name = "KIND", value_enum, default_value_t = Framework::Auto)]
+    #[arg(long, value_name = "KIND", value_parser = one_of(FRAMEWORKS), default_value = "auto")]
     pub framework: Framework,
     /// Hunt the tests that CTest knows in this build directory
     #[arg(long, value_name = "DIR")]
@@ -564,12 +560,8 @@ pub struct Merge {
     /// Exit with 3 if not everything you asked for could be explored
     #[arg(long)]
     pub require_complete: bool,
-    /// Output format
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
-    pub message_format: MessageFormat,
-    /// When to use colours
-    #[arg(long, value_enum, default_value_t = Color::Auto)]
-    pub color: Color,
+    #[command(flatten)]
+    pub output: Output,
     #[command(flatten)]
     pub voice: Voice,
 }

@@ -1,6 +1,7 @@
 //! Exit codes and error messages: the one place that maps what happened to what the shell sees.
 
-use std::fmt::Write as _;
+use racehunter_hunter::Signal;
+use racehunter_report::notes;
 use std::process::{ExitCode, ExitStatus};
 
 /// How the command ended. Documented in the user guide, tested end to end.
@@ -29,25 +30,6 @@ impl Exit {
     }
 }
 
-/// The signals with which users and scripts end commands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signal {
-    /// Ctrl-C.
-    Interrupt,
-    /// As `kill` and `timeout` do.
-    Terminate,
-}
-
-impl Signal {
-    /// Returns the exit code of a command that the signal ended, as shells report it.
-    pub const fn status(self) -> u8 {
-        match self {
-            Self::Interrupt => 130,
-            Self::Terminate => 143,
-        }
-    }
-}
-
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(match exit {
@@ -62,28 +44,6 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// An error with advice.
-#[derive(Debug)]
-pub struct Advice {
-    /// What is wrong.
-    pub message: String,
-    /// What to do about it.
-    pub help: String,
-}
-
-impl std::fmt::Display for Advice {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Advice {}
-
-/// Returns an error with one line of advice.
-pub fn advise(message: impl Into<String>, help: impl Into<String>) -> anyhow::Error {
-    Advice { message: message.into(), help: help.into() }.into()
-}
-
 /// Returns true if the reader of the results has closed the pipe.
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let is_it = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
@@ -92,16 +52,7 @@ pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
 
 /// Returns the text of an error: the message, then its causes, then what to do.
 pub fn render(error: &anyhow::Error) -> String {
-    // It may quote output of the program.
-    let clean = |text: String| text.lines().map(racehunter_report::clean).collect::<Vec<_>>().join("\n");
-    let mut text = format!("error: {}\n", clean(error.to_string()));
-    for cause in error.chain().skip(1) {
-        let _ = writeln!(text, "  = because: {}", clean(cause.to_string()));
-    }
-    let advice = error.downcast_ref::<Advice>().map(|advice| advice.help.clone());
-    let help = advice.or_else(|| error.downcast_ref::<racehunter_hunter::Error>()?.help());
-    if let Some(help) = help {
-        let _ = writeln!(text, "  = help: {}", clean(help));
-    }
-    text
+    let causes: Vec<String> = error.chain().skip(1).map(ToString::to_string).collect();
+    let help = error.downcast_ref::<racehunter_hunter::Error>().and_then(racehunter_hunter::Error::help);
+    notes::error(&error.to_string(), &causes, help.as_deref())
 }

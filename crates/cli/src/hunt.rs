@@ -1,18 +1,17 @@
 //! `racehunter hunt`
 
-use crate::arguments::{Detector, Hunt};
-use crate::exit::{Exit, advise, render};
+use crate::arguments::{Detector, Hunt, Output};
+use crate::exit::Exit;
 use crate::fleet;
-use crate::interrupts::Interrupts;
 use crate::output::{replay_options, reporter};
 use crate::watch::HuntWatch;
 use anyhow::{Context as _, Result};
 use racehunter_analyses::Claims;
-use racehunter_explore::{Budget, Points};
+use racehunter_explore::Budget;
 use racehunter_finding::Coverage;
 use racehunter_hunter::{
-    Clock, Hunt as Settings, Hunted, Hunter, NothingToExplore, Outcome, Setup, Subject, Suppressions, Surroundings,
-    campaign, files, jobs, target,
+    Clock, Hunt as Settings, Hunted, Hunter, Interrupts, NothingToExplore, Outcome, Setup, Subject, Suppressions,
+    Surroundings, campaign, files, jobs, target,
 };
 use racehunter_launch::{Limits, Shared};
 use racehunter_report::{Reporter, notes};
@@ -31,8 +30,8 @@ pub fn run(arguments: &Hunt, named: &Path, suppressions: &Suppressions) -> Resul
     let budget = budget(arguments);
     // Free-running executions change the real files and wait in real time: one at a time does not disturb others.
     let jobs = if arguments.free_running { arguments.jobs.unwrap_or(1) } else { jobs(arguments.jobs) };
-    let reporter =
-        reporter(arguments.message_format, arguments.color.into()).replay_options(replay_options(&arguments.out));
+    let reporter = reporter(Output { message_format: arguments.message_format, color: arguments.color })
+        .replay_options(replay_options(&arguments.out));
     let mut watch = HuntWatch::new(arguments, jobs, budget.runs, reporter);
     let path = target::prepare(named, arguments.cflags.as_deref(), &arguments.out, arguments.selective)?;
     watch.note(|| notes::program(&path));
@@ -70,7 +69,7 @@ pub fn setup(arguments: &Hunt, jobs: usize, interrupts: &Interrupts) -> Setup {
     Setup {
         limits,
         jobs,
-        backend: arguments.backend.into(),
+        backend: arguments.backend,
         shared: Shared { output: arguments.check_output, ..arguments.world.into() },
         preparatory: arguments.preparatory,
         interrupted: interrupts.flag(),
@@ -90,7 +89,7 @@ pub fn settings<'a>(
         technique: arguments.analysis,
         options: arguments.options(),
         whole_objects: arguments.whole_objects,
-        provokes_pairs: arguments.provokes_pairs(),
+        provokes_pairs: arguments.analysis.provokes_pairs(arguments.free_running),
         budget: budget(arguments),
         time: arguments.time,
         began,
@@ -106,12 +105,8 @@ pub fn settings<'a>(
 /// Returns the command that starts a client in this directory, wherever the program has moved by then.
 fn client(command: &str) -> Result<String> {
     let here = std::env::current_dir().context("cannot find the working directory")?;
-    Ok(format!("cd {} && {command}", quote(&here.to_string_lossy())))
-}
-
-/// Quotes a word for a shell.
-fn quote(word: &str) -> String {
-    format!("'{}'", word.replace('\'', "'\\''"))
+    // Findings and campaigns contain this text: always quoted, whatever the directory is called.
+    Ok(format!("cd '{}' && {command}", here.to_string_lossy().replace('\'', "'\\''")))
 }
 
 /// How much output of an execution is kept when outputs are compared.
@@ -144,12 +139,12 @@ fn budget(arguments: &Hunt) -> Budget {
     Budget {
         runs: arguments.runs.or(default_runs),
         stop_on_first: arguments.stop_on_first,
-        points: Points::from(arguments.points),
+        points: arguments.points,
         detect_races: arguments.detector() != Detector::None,
         infer_races: arguments.detector() == Detector::HappensBefore,
         spurious: !arguments.no_spurious,
         check_output: arguments.check_output,
-        allowed: arguments.allow_exit_status.allowed(),
+        allowed: arguments.allow_exit_status,
         part: arguments.partition,
         ..Budget::default()
     }
@@ -170,20 +165,12 @@ fn explain_nothing(
     nothing: &NothingToExplore,
     has_client: bool,
 ) -> Result<Exit> {
-    let name = named.display().to_string();
-    let message = match nothing.status {
-        0 => {
-            let message = notes::nothing_to_explore(&name, &nothing.last_line);
-            eprintln!("warning: {message}");
-            message
-        }
-        status => {
-            let failed = if has_client { notes::client_failed_before_threads } else { notes::failed_before_threads };
-            let (message, help) = failed(&name, status, &nothing.last_line);
-            eprint!("{}", render(&advise(message.clone(), help)));
-            message
-        }
-    };
+    let NothingToExplore { status, last_line } = nothing;
+    let (message, help) = notes::nothing(&named.display().to_string(), *status, last_line, has_client);
+    match help {
+        None => eprintln!("warning: {message}"),
+        Some(help) => eprint!("{}", notes::error(&message, &[], Some(&help))),
+    }
     reporter.nothing(&message, nothing.status != 0).context("cannot write the results")?;
     Ok(Exit::Nothing)
 }

@@ -4,7 +4,6 @@
 //! codes. Only this crate reads arguments, the environment and the terminal. Start at [`mod@hunt`].
 #![forbid(unsafe_code)]
 
-mod about;
 mod arguments;
 mod bundle;
 mod config;
@@ -13,7 +12,6 @@ mod exit;
 mod fleet;
 mod generate;
 mod hunt;
-mod interrupts;
 mod list;
 mod merge;
 mod output;
@@ -22,7 +20,6 @@ mod record;
 mod replay;
 mod report;
 mod scan;
-mod suites;
 mod suppress;
 mod test;
 mod trace;
@@ -31,11 +28,11 @@ mod watch;
 
 use anyhow::Context as _;
 use arguments::{Arguments, Command};
-use clap::{CommandFactory as _, Parser};
-use config::Config;
-use exit::{Exit, advise};
+use clap::Parser as _;
+use exit::Exit;
 use racehunter_compile::{Language, Toolkit};
-use racehunter_hunter::campaign;
+use racehunter_hunter::settings::Settings;
+use racehunter_hunter::{Error, campaign};
 use racehunter_report::lessons;
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -67,11 +64,11 @@ fn main() -> ExitCode {
 fn run(words: Vec<OsString>) -> anyhow::Result<Exit> {
     // Build systems start thousands of compilers, which have their own options: read no settings for them.
     let is_compiler = words.get(1).is_some_and(|word| word == "cc" || word == "c++" || word == "doctor");
-    let config = if is_compiler { Config::default() } else { Config::load()? };
-    let words = config.complete(words, &Arguments::command())?;
-    let suppressions = &config.suppressions;
+    let settings = if is_compiler { Settings::default() } else { config::load()? };
+    let words = if is_compiler { words } else { config::complete(&settings, words)? };
+    let suppressions = &settings.suppressions;
     match Arguments::parse_from(words).command {
-        Command::Hunt(arguments) => hunt(*arguments, &config),
+        Command::Hunt(arguments) => hunt(*arguments, &settings),
         Command::Merge(arguments) => merge::run(&arguments, suppressions),
         Command::Worker(arguments) => fleet::work(&arguments),
         Command::Status(arguments) => fleet::status(&arguments),
@@ -96,14 +93,14 @@ fn run(words: Vec<OsString>) -> anyhow::Result<Exit> {
 }
 
 /// Hunts. Without a target, continues the last hunt with its original options.
-fn hunt(arguments: arguments::Hunt, config: &Config) -> anyhow::Result<Exit> {
+fn hunt(arguments: arguments::Hunt, settings: &Settings) -> anyhow::Result<Exit> {
     if let Some(target) = &arguments.target {
-        return hunt::run(&arguments, target, &config.suppressions);
+        return hunt::run(&arguments, target, &settings.suppressions);
     }
     let words = campaign::recall(&arguments.out, hunt::words())?;
     let words = ["racehunter".to_owned(), "hunt".to_owned()].into_iter().chain(words).map(OsString::from).collect();
-    match Arguments::parse_from(config.complete(words, &Arguments::command())?).command {
-        Command::Hunt(arguments) if arguments.target.is_some() => hunt(*arguments, config),
+    match Arguments::parse_from(config::complete(settings, words)?).command {
+        Command::Hunt(arguments) if arguments.target.is_some() => hunt(*arguments, settings),
         _ => anyhow::bail!("the last campaign in `{}` does not say what it hunts", arguments.out.display()),
     }
 }
@@ -112,9 +109,7 @@ fn hunt(arguments: arguments::Hunt, config: &Config) -> anyhow::Result<Exit> {
 fn explain(name: Option<&str>) -> anyhow::Result<Exit> {
     let text = match name {
         None => lessons::list(),
-        Some(name) => lessons::explain(name).map_err(|names| {
-            advise(format!("there is no kind of finding `{name}`"), format!("the kinds are {names}"))
-        })?,
+        Some(name) => lessons::explain(name).map_err(|names| Error::NoSuchKind { name: name.to_owned(), names })?,
     };
     std::io::stdout().write_all(text.as_bytes()).context("cannot write")?;
     Ok(Exit::Clean)

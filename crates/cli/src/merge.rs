@@ -3,10 +3,9 @@
 use crate::arguments::Merge;
 use crate::exit::Exit;
 use crate::hunt::{exit, failure};
-use crate::interrupts::Interrupts;
 use crate::output::{replay_options, reporter};
 use anyhow::{Context as _, Result};
-use racehunter_hunter::{Suppressions, merge, store};
+use racehunter_hunter::{Interrupts, Suppressions, merge, store};
 use racehunter_report::notes;
 
 /// Joins campaigns, and reports the result.
@@ -18,7 +17,7 @@ pub fn run(arguments: &Merge, suppressions: &Suppressions) -> Result<Exit> {
     }
     let merged = parts.join(suppressions)?;
     let options = replay_options(&arguments.out);
-    let mut reporter = reporter(arguments.message_format, arguments.color.into()).replay_options(options);
+    let mut reporter = reporter(arguments.output).replay_options(options);
     for stored in &merged.findings {
         store::save(&arguments.out, stored)?;
         reporter.finding(&stored.finding).context("cannot write the results")?;

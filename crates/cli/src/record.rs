@@ -1,14 +1,15 @@
 //! `racehunter record`
 
-use crate::arguments::{EXIT_CODES, MessageFormat, Statuses, Threads, World};
+use crate::arguments::{BACKENDS, EXIT_CODES, FORMATS, World, one_of};
 use crate::exit::Exit;
 use crate::voice::Voice;
 use crate::watch::Watch;
 use anyhow::{Context as _, Result};
 use clap::Args;
+use racehunter_explore::Allowed;
 use racehunter_hunter::{Clock, Error, Hunter, Recording, Setup, Subject, target};
-use racehunter_launch::Limits;
-use racehunter_report::recording;
+use racehunter_launch::{Backend, Limits};
+use racehunter_report::Format;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -21,8 +22,8 @@ pub struct Arguments {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Output format
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
-    message_format: MessageFormat,
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(FORMATS), default_value = "human")]
+    message_format: Format,
     #[command(flatten)]
     voice: Voice,
     #[command(flatten)]
@@ -51,7 +52,7 @@ pub struct How {
     pub with: Option<String>,
     /// Exit statuses of the program that count as success, besides 0; without a list, all of them
     #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true, default_missing_value = "any", default_value = "0", hide_default_value = true)]
-    pub allow_exit_status: Statuses,
+    pub allow_exit_status: Allowed,
     /// Time limit of the execution
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "60s")]
     pub timeout: Duration,
@@ -59,8 +60,8 @@ pub struct How {
     #[arg(long, value_name = "MIB", default_value_t = 4096)]
     pub memory: u64,
     /// How the threads of the program run
-    #[arg(long, value_name = "KIND", value_enum, default_value_t = Threads::Fibers)]
-    pub backend: Threads,
+    #[arg(long, value_name = "KIND", value_parser = one_of(BACKENDS), default_value = "fibers")]
+    pub backend: Backend,
     #[command(flatten)]
     pub world: World,
     /// Options for the compiler, when a source file is given
@@ -84,7 +85,7 @@ impl How {
         let setup = Setup {
             limits: Limits { time: self.timeout, memory_kib: self.memory << 10, ..Limits::default() },
             jobs,
-            backend: self.backend.into(),
+            backend: self.backend,
             shared: self.world.into(),
             ..Setup::new(Clock::new(Instant::now))
         };
@@ -94,7 +95,7 @@ impl How {
 
     /// Returns how to record the execution.
     pub fn recording(&self) -> Recording {
-        Recording { seed: self.seed, events: self.events, allowed: self.allow_exit_status.allowed() }
+        Recording { seed: self.seed, events: self.events, allowed: self.allow_exit_status }
     }
 }
 
@@ -106,11 +107,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let mut hunter = how.start(&arguments.target, &arguments.arguments, how.input.clone(), 1)?;
     let mut watch = Watch::new(arguments.voice);
     let (recorded, bytes) = hunter.record_to(&path, how.recording(), &mut watch)?;
-    let file = (path.to_string_lossy().into_owned(), bytes);
-    let events = [recorded.events, recorded.trace_events];
-    let log = (recorded.ran, recorded.log_bytes);
-    let line = recording::Recording::new(file, events, recorded.threads, &recorded.ending, log);
-    let text = if arguments.message_format == MessageFormat::Json { line.json()? } else { line.text() };
+    let line = recorded.line(&path, bytes);
+    let text = if arguments.message_format == Format::Json { line.json()? } else { line.text() };
     std::io::stdout().write_all(text.as_bytes()).context("cannot write the results")?;
     if let Some(warning) = line.warning() {
         eprintln!("warning: {warning}");

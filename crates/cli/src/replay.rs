@@ -3,48 +3,35 @@
 use crate::arguments::Replay;
 use crate::exit::Exit;
 use crate::hunt::surroundings;
-use crate::interrupts::Interrupts;
 use crate::output::{replay_options, reporter};
 use crate::watch::Watch;
 use anyhow::{Context as _, Result};
 use racehunter_hunter::{
-    Clock, Debugging, Hunter, Setup, Stored, Subject, bundle, debug_replay, files, locate, shell, sources, store,
+    Clock, Debugging, Hunter, Interrupts, Setup, Stored, Subject, bundle, debug_replay, locate, shell, sources, store,
 };
 use racehunter_launch::{Backend, Shared};
 use racehunter_report::{messages, notes};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 /// Runs the schedule of a finding again, as often as asked.
 pub fn run(arguments: &Replay) -> Result<Exit> {
-    let bundled = match arguments.is_bundle() {
+    let bundled = match bundle::is_bundle(Path::new(&arguments.id)) {
         true => Some(bundle::unpack(Path::new(&arguments.id))?),
         false => None,
     };
-    let mut stored = match &bundled {
-        Some(bundled) => bundled.stored.clone(),
-        None => store::load(&arguments.out, &arguments.id)?,
-    };
-    let locate = |stored: &Stored| match &arguments.program {
-        Some(program) => locate::named(stored, program),
-        None => locate::program(stored, &around(&arguments.out)),
-    };
-    stored.program = match locate(&stored) {
-        Ok(program) => program,
-        Err(error) => {
-            // The program may be an earlier build that has the same finding.
-            let others =
-                if bundled.is_some() { Vec::new() } else { store::other_builds(&arguments.out, &stored.finding.id) };
-            let found = others.into_iter().find_map(|other| locate(&other).ok().map(|program| (other, program)));
-            let Some((other, program)) = found else { return Err(error.into()) };
-            stored = other;
-            program
+    let named = arguments.program.as_deref();
+    let stored = match &bundled {
+        Some(bundled) => {
+            let program = locate::find(&bundled.stored, named, &arguments.out)?;
+            Stored { program, ..bundled.stored.clone() }
         }
+        None => locate::find_any_build(store::load(&arguments.out, &arguments.id)?, named, &arguments.out)?,
     };
     let Stored { program, arguments: words, input, client, checks_output, .. } = stored.clone();
     let interrupts = Interrupts::catch()?;
     let default = if arguments.gdb { Backend::Threads } else { Backend::Fibers };
-    let backend = arguments.backend.map_or(default, Backend::from);
+    let backend = arguments.backend.unwrap_or(default);
     let setup = Setup {
         backend,
         shared: Shared { output: checks_output, ..arguments.world.into() },
@@ -82,28 +69,10 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     if let Some(program) = &arguments.program {
         options += &format!(" --program {}", shell::quote(&program.to_string_lossy()));
     }
-    let mut reporter = reporter(arguments.message_format, arguments.color.into())
+    let mut reporter = reporter(arguments.output)
         .replay_file(bundled.is_some().then(|| shell::quote(&arguments.id)))
         .replay_options(options)
         .source_copies(copies);
     reporter.finding(&replayed.finding).and_then(|()| reporter.finish()).context("cannot write the results")?;
     Ok(if replayed.finding.confirmed { Exit::Clean } else { Exit::Findings })
-}
-
-/// Returns where to look for the program of a finding that has moved: this directory, and that of the findings.
-pub fn around(out: &Path) -> Vec<PathBuf> {
-    let mut around = vec![PathBuf::from(".")];
-    if out != Path::new(files::DEFAULT_OUT) {
-        around.extend(out.parent().filter(|parent| !parent.as_os_str().is_empty()).map(Path::to_path_buf));
-        around.push(out.to_path_buf());
-    }
-    around
-}
-
-impl Replay {
-    /// Returns true if a bundle is replayed, rather than a finding of the directory.
-    fn is_bundle(&self) -> bool {
-        let path = Path::new(&self.id);
-        path.is_file() && path.extension().is_some_and(|extension| extension == bundle::EXTENSION)
-    }
 }

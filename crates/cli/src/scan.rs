@@ -1,11 +1,11 @@
 //! `racehunter scan`
 
-use crate::arguments::{Approximation, Scan};
+use crate::arguments::{Output, Scan};
 use crate::exit::Exit;
 use crate::output::reporter;
 use crate::watch::Watch;
 use anyhow::{Context as _, Result};
-use racehunter_hunter::scan::{self, Approximation as Side, DEFAULT_TIME, Scanned};
+use racehunter_hunter::scan::{self, DEFAULT_TIME, Scanned};
 use racehunter_hunter::{Clock, jobs};
 use racehunter_report::scan::{Results, Word};
 use std::time::{Instant, SystemTime};
@@ -17,7 +17,7 @@ pub fn run(arguments: &Scan) -> Result<Exit> {
         files: arguments.files.clone(),
         cflags: arguments.cflags.clone(),
         backend: arguments.backend.clone(),
-        approximation: arguments.approx.into(),
+        approximation: arguments.approx,
         models: arguments.models.clone(),
         is_task: arguments.svcomp,
         jobs: jobs(arguments.jobs),
@@ -26,14 +26,14 @@ pub fn run(arguments: &Scan) -> Result<Exit> {
         deadline: began + arguments.time.unwrap_or(DEFAULT_TIME),
         clock: Clock::new(Instant::now),
     };
-    let mut watch = Watch::scan(arguments.voice, &arguments.backend);
+    let mut watch = Watch::new(arguments.voice);
     let Scanned { report, verdict, is_read } = scan::scan(&task, &mut watch)?;
     if let Some(path) = &arguments.witness {
         scan::write_witness(path, &arguments.files, &verdict, SystemTime::now())?;
     }
     let suspected = report.pairs.iter().map(scan::suspected).collect();
     let results = Results { report: &report, verdict: &verdict, suspected, is_task: arguments.svcomp };
-    let mut reporter = reporter(arguments.message_format, arguments.color.into());
+    let mut reporter = reporter(Output { message_format: arguments.message_format, color: arguments.color });
     reporter.scan(&results, began.elapsed()).context("cannot write the results")?;
     Ok(match verdict.word {
         Word::Race => Exit::Findings,
@@ -41,14 +41,4 @@ pub fn run(arguments: &Scan) -> Result<Exit> {
         Word::Unknown if arguments.require_complete || !is_read => Exit::Incomplete,
         Word::Unknown => Exit::Clean,
     })
-}
-
-impl From<Approximation> for Side {
-    fn from(approximation: Approximation) -> Self {
-        match approximation {
-            Approximation::Under => Self::Under,
-            Approximation::Over => Self::Over,
-            Approximation::Both => Self::Both,
-        }
-    }
 }

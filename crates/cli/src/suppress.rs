@@ -1,16 +1,14 @@
 //! `racehunter suppress`: adds known findings to a baseline file.
 
 use crate::arguments::Suppress;
-use crate::exit::{Exit, advise};
-use anyhow::{Context as _, Result};
-use racehunter_hunter::suppressions::entry;
-use racehunter_hunter::{Suppressions, files, store};
-use std::path::Path;
+use crate::exit::Exit;
+use anyhow::Result;
+use racehunter_hunter::{Error, Suppressions, store, suppressions};
 
 /// Adds findings to the file.
 pub fn run(arguments: &Suppress, known: &Suppressions) -> Result<Exit> {
     if arguments.reason.trim().is_empty() {
-        return Err(advise("a suppression needs a reason", "say why the finding does not matter: --reason TEXT"));
+        return Err(Error::NoReason.into());
     }
     let found = match arguments.all {
         true => store::all(&arguments.out)?.into_iter().collect::<Result<Vec<_>, _>>()?,
@@ -19,8 +17,7 @@ pub fn run(arguments: &Suppress, known: &Suppressions) -> Result<Exit> {
             found.collect::<Result<Vec<_>, _>>()?
         }
     };
-    let before = read(&arguments.baseline)?;
-    let mut text = before.clone();
+    let mut text = suppressions::baseline(&arguments.baseline)?;
     let mut added = 0;
     for mut stored in found {
         known.apply(&mut stored.finding);
@@ -32,7 +29,7 @@ pub fn run(arguments: &Suppress, known: &Suppressions) -> Result<Exit> {
         if arguments.all && !finding.counts() {
             continue;
         }
-        text += &entry(finding, &arguments.reason);
+        text += &suppressions::entry(finding, &arguments.reason);
         added += 1;
         println!("{} [{}] is suppressed from now on", finding.id, finding.kind.name());
     }
@@ -40,17 +37,6 @@ pub fn run(arguments: &Suppress, known: &Suppressions) -> Result<Exit> {
         println!("nothing to add to `{}`", arguments.baseline.display());
         return Ok(Exit::Clean);
     }
-    // The old contents may be anything, and the next command must be able to read the new ones.
-    Suppressions::read(&arguments.baseline.display().to_string(), &text)?;
-    files::write(&arguments.baseline, text.as_bytes())?;
+    suppressions::write_baseline(&arguments.baseline, &text)?;
     Ok(Exit::Clean)
-}
-
-/// Returns the contents of the file, or the first line of a new one.
-fn read(path: &Path) -> Result<String> {
-    if !path.exists() {
-        return Ok("# Findings of RaceHunter that do not count. `racehunter suppress` adds to this file.\n".to_owned());
-    }
-    let bytes = files::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
-    String::from_utf8(bytes).with_context(|| format!("`{}` is not text", path.display()))
 }

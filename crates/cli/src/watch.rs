@@ -3,7 +3,7 @@
 use crate::arguments::Hunt;
 use crate::voice::{Pace, Voice};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use racehunter_hunter::{Error, Event, Observer, Outcome, Suppressions, Warning};
+use racehunter_hunter::{Error, Event, Importance, Observer, Outcome, Suppressions};
 use racehunter_report::Reporter;
 use racehunter_report::notes::{self, Note};
 use std::io::{self, IsTerminal as _, Stdout, Write as _};
@@ -133,9 +133,9 @@ impl Observer for HuntWatch<'_> {
                 }
                 self.report(|reporter| reporter.finding(finding));
             }
-            Event::Warning(warning) => self.print(&words(&warning)),
+            Event::Warning(warning) => self.print(&format!("warning: {}", warning.text())),
             other => {
-                if let Some((note, _)) = note(&other) {
+                if let Some((note, _)) = other.note() {
                     self.note(|| note);
                 }
             }
@@ -147,80 +147,30 @@ impl Observer for HuntWatch<'_> {
 pub struct Watch {
     voice: Voice,
     pace: Pace,
-    /// How pointers are followed, in a scan.
-    backend: String,
 }
 
 impl Watch {
     /// Follows work that reports its progress every few seconds.
     pub fn new(voice: Voice) -> Self {
-        Self { voice, pace: voice.progress(), backend: String::new() }
-    }
-
-    /// Follows a scan that follows pointers in this way.
-    pub fn scan(voice: Voice, backend: &str) -> Self {
-        Self { backend: backend.to_owned(), ..Self::new(voice) }
+        Self { voice, pace: voice.progress() }
     }
 }
 
 impl Observer for Watch {
     fn notice(&mut self, event: Event<'_>) {
         match event {
-            Event::Warning(warning) => eprintln!("{}", words(&warning)),
-            Event::Reading { modules } => self.voice.note(|| notes::reading(modules, &self.backend)),
+            Event::Warning(warning) => eprintln!("warning: {}", warning.text()),
             Event::Executed { total, .. } => {
                 self.pace.at(|| notes::executing(total));
-                if let Some((note, _)) = note(&event) {
+                if let Some((note, _)) = event.note() {
                     self.voice.note(|| note);
                 }
             }
-            other => match note(&other) {
-                Some((note, Told::Always)) => self.pace.at(|| note),
-                Some((note, Told::Verbose)) => self.voice.note(|| note),
+            other => match other.note() {
+                Some((note, Importance::Progress)) => self.pace.at(|| note),
+                Some((note, Importance::Detail)) => self.voice.note(|| note),
                 None => {}
             },
         }
     }
-}
-
-/// When a note is printed.
-enum Told {
-    /// Every few seconds.
-    Always,
-    /// With `--verbose`.
-    Verbose,
-}
-
-/// Returns the note about an event, and when it is printed.
-fn note(event: &Event<'_>) -> Option<(Note, Told)> {
-    let note = match *event {
-        Event::Program(path) => notes::program(path),
-        Event::Monitored(figures) => notes::monitored(figures),
-        Event::Points { added } => notes::points(added),
-        Event::Schedule { decisions, last } => notes::schedule(decisions, last),
-        Event::Replaying { number, of } => return Some((notes::replaying(number, of), Told::Always)),
-        Event::Replayed { number, of, shown } => notes::replayed(number, of, shown),
-        Event::Recorded { events, threads } => notes::recorded(events, threads),
-        Event::Following(result) => notes::following(result.map_err(|error| error as &dyn std::fmt::Display)),
-        Event::Analysed { report, elapsed } => notes::analysed(report, elapsed),
-        Event::Executed { executions, inputs, race, .. } => notes::executed(executions, inputs, race),
-        Event::Execution { .. }
-        | Event::Searching
-        | Event::Stage(_)
-        | Event::Finding { .. }
-        | Event::Reading { .. }
-        | Event::Warning(_) => return None,
-    };
-    Some((note, Told::Verbose))
-}
-
-fn words(warning: &Warning<'_>) -> String {
-    let text = match warning {
-        Warning::FindingsNotKept(error) => notes::findings_not_kept(&error.chain()),
-        Warning::FindingNotKept { id, error } => notes::finding_not_kept(id, &error.chain()),
-        Warning::CampaignNotKept(error) => notes::campaign_not_kept(&error.chain()),
-        Warning::WorkerShutOut { worker, why } => notes::worker_shut_out(worker, why),
-        Warning::FindingLost { id, error } => notes::finding_lost(id, &error.chain()),
-    };
-    format!("warning: {text}")
 }

@@ -32,6 +32,30 @@ impl Allowed {
     }
 }
 
+impl std::str::FromStr for Allowed {
+    type Err = &'static str;
+
+    /// Reads numbers with commas between them, or `any`. The status 0 is always allowed.
+    fn from_str(words: &str) -> Result<Self, Self::Err> {
+        if words == "any" {
+            return Ok(Self::ANY);
+        }
+        let add = |all: Self, word: &str| word.trim().parse().map(|status| all.with(status));
+        let all = words.split(',').try_fold(Self::default(), add);
+        all.map_err(|_| "numbers from 0 to 255, with commas between them, or `any`")
+    }
+}
+
+impl std::fmt::Display for Allowed {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if *self == Self::ANY {
+            return out.write_str("any");
+        }
+        let statuses = (0..=255).filter(|&status| self.contains(status)).map(|status| status.to_string());
+        out.write_str(&statuses.collect::<Vec<_>>().join(","))
+    }
+}
+
 /// Counts how executions ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Endings {

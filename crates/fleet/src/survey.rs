@@ -4,6 +4,7 @@ use crate::engine::{Engine, WORKERS, parts};
 use async_nats::jetstream::consumer::{PullConsumer, pull};
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use racehunter_hunter::fleet::{Announcement, EngineError, Status, WorkerStatus};
+use racehunter_report::fleet::{HuntLine, WorkerLine};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -36,6 +37,13 @@ pub struct HuntSurvey {
 }
 
 impl Survey {
+    /// Returns the hunts and the workers as lines of a table. `now` is the time in seconds since 1970.
+    #[must_use]
+    pub fn lines(&self, now: u64) -> (Vec<HuntLine>, Vec<WorkerLine>) {
+        let hunts = self.hunts.iter().map(|hunt| hunt_line(hunt, now)).collect();
+        (hunts, self.workers.iter().map(|worker| worker_line(worker, now)).collect())
+    }
+
     /// Returns one line of JSON for each hunt, then one for each worker.
     #[must_use]
     pub fn json_lines(&self) -> Vec<String> {
@@ -110,5 +118,35 @@ impl Engine {
             parts_waiting,
             parts_running,
         }))
+    }
+}
+
+fn hunt_line(hunt: &HuntSurvey, now: u64) -> HuntLine {
+    let status = &hunt.status;
+    HuntLine {
+        hunt: hunt.hunt.clone(),
+        name: hunt.name.clone(),
+        owner: hunt.owner.clone(),
+        state: status.state.clone(),
+        silent_s: if status.state == "exploring" { now.saturating_sub(status.at) } else { 0 },
+        done: status.parts_done,
+        running: hunt.parts_running,
+        waiting: hunt.parts_waiting,
+        targets: status.waiting,
+        executions: status.executions,
+        rate: if status.elapsed_s > 0.0 { status.executions as f64 / status.elapsed_s } else { 0.0 },
+        findings: status.findings,
+        shut_out: status.shut_out.clone(),
+    }
+}
+
+fn worker_line(worker: &WorkerStatus, now: u64) -> WorkerLine {
+    WorkerLine {
+        worker: worker.worker.clone(),
+        hunt: worker.hunt.clone(),
+        parts: worker.parts,
+        executions: worker.executions,
+        silent_s: now.saturating_sub(worker.at),
+        refused: worker.refused.clone(),
     }
 }

@@ -29,6 +29,12 @@ struct Description {
     sources: Vec<(String, String)>,
 }
 
+/// Returns true if a file has the name of a bundle.
+#[must_use]
+pub fn is_bundle(path: &Path) -> bool {
+    path.is_file() && path.extension().is_some_and(|extension| extension == EXTENSION)
+}
+
 /// Packs a finding, the program at `program`, and their files into one archive.
 ///
 /// # Errors

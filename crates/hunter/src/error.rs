@@ -222,6 +222,9 @@ pub enum Error {
         /// What is wrong with it.
         source: racehunter_scan::models::ModelError,
     },
+    /// Settings that cannot be used.
+    #[error(transparent)]
+    Settings(#[from] crate::settings::SettingsError),
     /// Suppressions that cannot be read.
     #[error(
         "`{file}`: each [[suppress]] has a `reason`, and an `id`, or some of `kind`, `function` and `file`; all of them are \
@@ -244,6 +247,15 @@ pub enum Error {
     /// The program cannot be started.
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    /// The cases of a test suite are not known.
+    #[error(transparent)]
+    Suite(#[from] crate::suites::SuiteError),
+    /// The installation cannot be tried.
+    #[error("{0}")]
+    Trial(&'static str, #[source] io::Error),
+    /// The installation does not work; with what the command has said.
+    #[error("a program with a race was hunted, and the race was not found: {0}")]
+    TrialFailed(String),
     /// The debugger cannot be started.
     #[error("{0}")]
     Debugger(LaunchError),
@@ -262,6 +274,62 @@ pub enum Error {
     /// A trace cannot be written or read.
     #[error(transparent)]
     Trace(#[from] racehunter_trace::Error),
+    /// A trace in a file cannot be read.
+    #[error("cannot read the trace `{}`", path.display())]
+    TraceFile {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: racehunter_trace::Error,
+    },
+    /// A trace that no execution can have.
+    #[error("`{}` is not the trace of an execution", path.display())]
+    NoExecution {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: racehunter_predict::Error,
+    },
+    /// A directory was given instead of a trace.
+    #[error("`{}` is a directory", .0.display())]
+    DirectoryOfTraces(PathBuf),
+    /// A program is to be recorded, and another one was named to try the predictions on.
+    #[error("`{}` is a program: it is recorded, and tried, without --confirm", .0.display())]
+    ConfirmsProgram(PathBuf),
+    /// Arguments were given for a trace.
+    #[error("arguments are for a program: name it with --confirm")]
+    ArgumentsOfTrace,
+    /// A trace that was not recorded by RaceHunter.
+    #[error("`{}` does not say what it was recorded from", .0.display())]
+    NoOrigin(PathBuf),
+    /// A trace of another program.
+    #[error("`{}` is not the program that `{}` was recorded from", program.display(), trace.display())]
+    OtherOrigin {
+        /// The program.
+        program: PathBuf,
+        /// The trace.
+        trace: PathBuf,
+    },
+    /// There are neither findings nor campaigns.
+    #[error("there is nothing to report in `{}`", .0.display())]
+    NothingToReport(PathBuf),
+    /// A finding is to be suppressed for no reason.
+    #[error("a suppression needs a reason")]
+    NoReason,
+    /// There is no such kind of finding.
+    #[error("there is no kind of finding `{name}`")]
+    NoSuchKind {
+        /// The name.
+        name: String,
+        /// The names of all kinds.
+        names: String,
+    },
+    /// Signals cannot be caught.
+    #[error("cannot catch interrupts")]
+    Interrupts(#[source] io::Error),
+    /// The results cannot be written.
+    #[error("cannot write the results")]
+    Results(#[source] io::Error),
     /// Data cannot be written as JSON.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
@@ -272,6 +340,18 @@ impl Error {
     pub(crate) fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();
         move |source| Self::File { action, path, source }
+    }
+
+    /// Returns an error about a trace in a file.
+    pub(crate) fn trace(path: &Path) -> impl FnOnce(racehunter_trace::Error) -> Self {
+        let path = path.to_path_buf();
+        move |source| Self::TraceFile { path, source }
+    }
+
+    /// Returns an error about a trace that no execution can have.
+    pub(crate) fn no_execution(path: &Path) -> impl FnOnce(racehunter_predict::Error) -> Self {
+        let path = path.to_path_buf();
+        move |source| Self::NoExecution { path, source }
     }
 
     /// Returns the error with its causes, in one line.
@@ -307,6 +387,15 @@ impl Error {
                  --reduction=dynamic"
             }
             Self::Engine(error) => return error.help(),
+            Self::Settings(error) => return error.help(),
+            Self::DirectoryOfTraces(_) => "name a trace, FILE.rht or FILE.std",
+            Self::NoOrigin(_) => "--confirm is for traces that `racehunter record` has made",
+            Self::OtherOrigin { .. } => "it was rebuilt since; record it again",
+            Self::NothingToReport(_) => {
+                "hunt first: racehunter hunt PROGRAM; if the hunt had --out DIR, give DIR to report too"
+            }
+            Self::NoReason => "say why the finding does not matter: --reason TEXT",
+            Self::NoSuchKind { names, .. } => return Some(format!("the kinds are {names}")),
             Self::LostFreely { .. } => "hunt it without --free-running",
             Self::Suppression { help, .. } => help,
             Self::Debugger(_) => "install gdb: `apt-get install gdb`, or your system's package of that name",

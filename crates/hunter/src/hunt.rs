@@ -84,6 +84,14 @@ pub struct Hunted {
 const LOOK: u64 = 4_000_000;
 
 impl Hunt<'_> {
+    /// Returns the time limit of one execution, if the user sets none: a part of the time for the whole hunt.
+    #[must_use]
+    pub fn execution_time(whole: Option<Duration>) -> Duration {
+        const USUAL: Duration = Duration::from_secs(10);
+        const LEAST: Duration = Duration::from_millis(500);
+        whole.map_or(USUAL, |time| (time / 8).clamp(LEAST, USUAL))
+    }
+
     /// Refuses combinations that make no sense: dividing a technique that cannot be divided, or running threads freely
     /// although the technique needs their schedule.
     ///

@@ -1,6 +1,7 @@
 //! Finds the program of a finding.
 
-use crate::{Error, Stored};
+use crate::{Error, Stored, files, store};
+use racehunter_report::notes;
 use racehunter_symbols::inspect;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ const MOST: usize = 4_000;
 ///
 /// # Errors
 /// If no file has the identity.
-pub fn program(stored: &Stored, around: &[PathBuf]) -> Result<PathBuf, Error> {
+fn program(stored: &Stored, around: &[PathBuf]) -> Result<PathBuf, Error> {
     if is_it(&stored.program, &stored.identity) {
         return Ok(stored.program.clone());
     }
@@ -39,7 +40,7 @@ pub fn program(stored: &Stored, around: &[PathBuf]) -> Result<PathBuf, Error> {
 ///
 /// # Errors
 /// If it does not exist, or is a different program.
-pub fn named(stored: &Stored, path: &Path) -> Result<PathBuf, Error> {
+fn named(stored: &Stored, path: &Path) -> Result<PathBuf, Error> {
     if !path.exists() {
         return Err(Error::Missing(path.to_path_buf()));
     }
@@ -50,9 +51,52 @@ pub fn named(stored: &Stored, path: &Path) -> Result<PathBuf, Error> {
 }
 
 /// Returns true if the program of a finding still exists but was rebuilt.
-#[must_use]
-pub fn was_rebuilt(stored: &Stored) -> bool {
+fn was_rebuilt(stored: &Stored) -> bool {
     inspect(&stored.program).is_ok_and(|binary| binary.identity != stored.identity)
+}
+
+/// Suppresses a finding of an earlier build, which says nothing about the current program.
+pub fn set_aside_earlier_build(stored: &mut Stored) {
+    if stored.finding.suppressed.is_none() && was_rebuilt(stored) {
+        stored.finding.suppressed = Some(notes::earlier_build(&stored.program));
+    }
+}
+
+/// Returns where to look for the program of a finding that has moved: this directory, and that of the findings.
+fn around(out: &Path) -> Vec<PathBuf> {
+    let mut around = vec![PathBuf::from(".")];
+    if out != Path::new(files::DEFAULT_OUT) {
+        around.extend(out.parent().filter(|parent| !parent.as_os_str().is_empty()).map(Path::to_path_buf));
+        around.push(out.to_path_buf());
+    }
+    around
+}
+
+/// Returns the program of a finding: the one that the user names, or else the one that [`program`] finds.
+///
+/// # Errors
+/// If it is not the program of the finding, or there is none.
+pub fn find(stored: &Stored, path: Option<&Path>, out: &Path) -> Result<PathBuf, Error> {
+    match path {
+        Some(path) => named(stored, path),
+        None => program(stored, &around(out)),
+    }
+}
+
+/// Returns a finding with its program where it is now. The program may be an earlier build that has the same finding,
+/// which is then returned instead.
+///
+/// # Errors
+/// If no program is that of the finding.
+pub fn find_any_build(stored: Stored, path: Option<&Path>, out: &Path) -> Result<Stored, Error> {
+    match find(&stored, path, out) {
+        Ok(program) => Ok(Stored { program, ..stored }),
+        Err(error) => {
+            let mut others = store::other_builds(out, &stored.finding.id).into_iter();
+            let found = |other: Stored| find(&other, path, out).ok().map(|program| Stored { program, ..other });
+            others.find_map(found).ok_or(error)
+        }
+    }
 }
 
 fn is_it(path: &Path, identity: &str) -> bool {

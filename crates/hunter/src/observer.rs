@@ -1,9 +1,10 @@
 //! Events that the hunter reports while it works.
 
-use crate::Error;
+use crate::{Error, Tried};
 use racehunter_finding::{Figures, Finding};
 use racehunter_ir::IrError;
 use racehunter_report::Bound;
+use racehunter_report::notes::{self, Note};
 use std::path::Path;
 use std::time::Duration;
 
@@ -83,6 +84,8 @@ pub enum Event<'a> {
     Reading {
         /// Its modules.
         modules: u64,
+        /// How pointers are followed.
+        backend: &'a str,
     },
     /// A scan has analysed the program.
     Analysed {
@@ -101,6 +104,45 @@ pub enum Event<'a> {
         inputs: &'a str,
         /// True if it showed a race.
         race: bool,
+    },
+    /// Another segment of a long trace was read.
+    Segment {
+        /// Events before it.
+        before: u64,
+        /// Events of the trace.
+        of: u64,
+    },
+    /// Predicting begins.
+    Predicting {
+        /// Events of the trace.
+        events: usize,
+        /// Which reorderings are allowed.
+        policy: &'static str,
+    },
+    /// Predicting is done.
+    Predicted {
+        /// How many predictions there are.
+        predictions: usize,
+        /// How many cases were looked at.
+        cases: usize,
+        /// How many reorderings were searched.
+        questions: usize,
+    },
+    /// A prediction is about to be tried, or reported.
+    Trying {
+        /// Its number, from 1.
+        number: usize,
+        /// The number of predictions.
+        of: usize,
+    },
+    /// A prediction was tried.
+    Tried {
+        /// Its number, from 1.
+        number: usize,
+        /// The number of predictions.
+        of: usize,
+        /// The result.
+        tried: &'a Tried,
     },
     /// Something is wrong, but the work continues.
     Warning(Warning<'a>),
@@ -134,4 +176,60 @@ pub enum Warning<'a> {
         /// The reason.
         error: &'a Error,
     },
+}
+
+/// How much a note matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Importance {
+    /// It says how far the work is. Those who watch it want one every few seconds.
+    Progress,
+    /// It is a step of the work.
+    Detail,
+}
+
+impl Event<'_> {
+    /// Returns the note about an event, if the event alone says enough for one.
+    #[must_use]
+    pub fn note(&self) -> Option<(Note, Importance)> {
+        let note = match *self {
+            Self::Program(path) => notes::program(path),
+            Self::Monitored(figures) => notes::monitored(figures),
+            Self::Points { added } => notes::points(added),
+            Self::Schedule { decisions, last } => notes::schedule(decisions, last),
+            Self::Replaying { number, of } => return Some((notes::replaying(number, of), Importance::Progress)),
+            Self::Replayed { number, of, shown } => notes::replayed(number, of, shown),
+            Self::Recorded { events, threads } => notes::recorded(events, threads),
+            Self::Following(result) => notes::following(result.map_err(|error| error as &dyn std::fmt::Display)),
+            Self::Analysed { report, elapsed } => notes::analysed(report, elapsed),
+            Self::Executed { executions, inputs, race, .. } => notes::executed(executions, inputs, race),
+            Self::Reading { modules, backend } => notes::reading(modules, backend),
+            Self::Segment { before, of } => return Some((notes::segment(before, of), Importance::Progress)),
+            Self::Trying { number, of } => return Some((notes::trying(number, of), Importance::Progress)),
+            Self::Predicting { events, policy } => notes::predicting(events, policy),
+            Self::Predicted { predictions, cases, questions } => notes::predicted(predictions, cases, questions),
+            Self::Tried { number, of, tried: Tried::Shown(findings) } => {
+                let ids: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
+                notes::tried(number, of, Ok(&ids))
+            }
+            Self::Tried { number, of, tried: Tried::NotShown(reason, _) } => notes::tried(number, of, Err(reason)),
+            Self::Execution { .. } | Self::Searching | Self::Stage(_) | Self::Finding { .. } | Self::Warning(_) => {
+                return None;
+            }
+        };
+        Some((note, Importance::Detail))
+    }
+}
+
+impl Warning<'_> {
+    /// Returns the warning in words.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self {
+            Self::FindingsNotKept(error) => notes::findings_not_kept(&error.chain()),
+            Self::FindingNotKept { id, error } => notes::finding_not_kept(id, &error.chain()),
+            Self::CampaignNotKept(error) => notes::campaign_not_kept(&error.chain()),
+            Self::WorkerShutOut { worker, why } => notes::worker_shut_out(worker, why),
+            Self::FindingLost { id, error } => notes::finding_lost(id, &error.chain()),
+        }
+    }
 }

@@ -250,27 +250,22 @@ fn missed(trace: &Trace, report: &Report) -> Vec<Missed> {
     reasons.into_values().collect()
 }
 
-/// Returns the JSON line of an unconfirmed prediction. `number` returns the number of an event in the whole trace.
-///
-/// # Errors
-/// Never: these fields can be written.
-pub fn json(
-    index: &Index<'_>,
-    finding: &Finding,
+/// Returns what scripts need to know about a prediction. `number` returns the number of an event in the whole trace.
+#[must_use]
+pub fn about(
+    trace: &Trace,
     prediction: &Prediction,
     policy: Policy,
     number: &dyn Fn(EventId) -> u64,
-    unconfirmed: Option<&str>,
-) -> std::io::Result<String> {
-    let about = words::Prediction {
+) -> words::Prediction {
+    words::Prediction {
         policy: policy.name(),
         stage: prediction.stage.name(),
         events: prediction.events.iter().copied().map(number).collect(),
         frozen: number(prediction.witness.frozen),
         tail: prediction.witness.tail.iter().map(number).collect(),
-        runs: two_runs(index.trace(), prediction, number),
-    };
-    words::json(finding, &about, unconfirmed)
+        runs: two_runs(trace, prediction, number),
+    }
 }
 
 /// Maximum number of turns of a run in a report.

@@ -7,7 +7,7 @@ use racehunter_explore::{Allowed, Escaped, Execution, Observe, Outcome, Plan, Ta
 use racehunter_flow::Follower;
 use racehunter_log::{CodeAddress, Escape, Event as Logged, Record, entries};
 use racehunter_report::messages;
-use racehunter_report::recording::Ended;
+use racehunter_report::recording::{Ended, Recording as Line};
 use racehunter_symbols::{Symbols, own_frame};
 use racehunter_trace::recording::{Converter, LogReader, LogWriter, Names, Survey};
 use racehunter_trace::{Ending, Origin, Subject, Unseen, file};
@@ -65,6 +65,16 @@ pub struct Recorded {
     pub ran: Duration,
     /// Size of its log, which is no longer there.
     pub log_bytes: u64,
+}
+
+impl Recorded {
+    /// Returns what reports say about a recording in a file of this size.
+    #[must_use]
+    pub fn line(&self, path: &Path, bytes: u64) -> Line {
+        let file = (path.to_string_lossy().into_owned(), bytes);
+        let events = [self.events, self.trace_events];
+        Line::new(file, events, self.threads, &self.ending, (self.ran, self.log_bytes))
+    }
 }
 
 impl Hunter {

@@ -132,7 +132,7 @@ fn read(scan: &Scan, observer: &mut dyn Observer) -> Result<Option<Read>, Error>
     thread.map_err(|error| Error::Scan(format!("cannot start a thread: {error}")))?;
     loop {
         match receiver.recv_timeout(scan.clock.until(scan.deadline)) {
-            Ok(Message::Built(modules)) => observer.notice(Event::Reading { modules }),
+            Ok(Message::Built(modules)) => observer.notice(Event::Reading { modules, backend: &scan.backend }),
             Ok(Message::Done(read)) => {
                 let read = (*read)?;
                 let elapsed = scan.clock.since(scan.began);

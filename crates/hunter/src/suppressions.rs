@@ -1,6 +1,7 @@
 //! Known findings: each `[[suppress]]` of `racehunter.toml` names one, or describes several.
 
-use crate::{Error, sources};
+use crate::settings::SettingsError;
+use crate::{Error, files, sources};
 use racehunter_finding::{Finding, Kind, Site};
 use serde::Deserialize;
 use std::cell::Cell;
@@ -100,6 +101,28 @@ impl Suppressions {
             parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
         })
     }
+}
+
+/// Returns the contents of a baseline file, or the first line of a new one.
+///
+/// # Errors
+/// If it cannot be read, or is not text.
+pub fn baseline(path: &Path) -> Result<String, Error> {
+    if !path.exists() {
+        return Ok("# Findings of RaceHunter that do not count. `racehunter suppress` adds to this file.\n".to_owned());
+    }
+    let bytes = files::read(path).map_err(Error::file("read", path))?;
+    Ok(String::from_utf8(bytes).map_err(|source| SettingsError::NotText(path.display().to_string(), source))?)
+}
+
+/// Writes a baseline file. Its old contents may have been anything, and the next command must be able to read the new
+/// ones.
+///
+/// # Errors
+/// If the next command could not read it, or it cannot be written.
+pub fn write_baseline(path: &Path, text: &str) -> Result<(), Error> {
+    Suppressions::read(&path.display().to_string(), text)?;
+    files::write(path, text.as_bytes())
 }
 
 impl Suppression {

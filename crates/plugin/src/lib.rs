@@ -48,6 +48,7 @@ compile_error!("choose the LLVM version: --features llvm22 or --features llvm19"
 
 mod calls;
 mod copies;
+mod directives;
 mod emit;
 mod export;
 mod frame;

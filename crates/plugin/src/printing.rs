@@ -1,5 +1,6 @@
 //! The memory that the C library's printing functions read and write.
 
+use crate::directives::{Use, directives};
 use crate::library::StringCall;
 use crate::llvm::{Value, llvm};
 use crate::operation::{Access, Length};
@@ -162,70 +163,4 @@ fn constant_text(pointer: Value) -> Option<Vec<u8>> {
     // SAFETY: LLVM keeps the text as long as the constant.
     let text = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), len) };
     Some(text.split(|&byte| byte == 0).next().unwrap_or_default().to_vec())
-}
-
-/// What a format does with an argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Use {
-    /// Prints it.
-    Value,
-    /// Reads the string there to its end.
-    String,
-    /// Reads or writes an unknown amount of memory there.
-    Memory,
-}
-
-/// Returns what the format does with each argument, and whether that is all. Stops at anything that is not understood.
-fn directives(format: &[u8]) -> (Vec<Use>, bool) {
-    let mut uses = Vec::new();
-    let mut rest = format.iter().copied().peekable();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            continue;
-        }
-        let (mut has_precision, mut is_wide) = (false, false);
-        loop {
-            match rest.next() {
-                Some(b'*') => uses.push(Use::Value),
-                Some(b'.') => has_precision = true,
-                Some(b'0'..=b'9' | b'-' | b'+' | b' ' | b'#' | b'\'') => {}
-                Some(b'l' | b'L' | b'q') => is_wide = true,
-                Some(b'h' | b'j' | b'z' | b't') => {}
-                Some(b'%' | b'm') => break,
-                Some(b's') => {
-                    uses.push(if has_precision || is_wide { Use::Memory } else { Use::String });
-                    break;
-                }
-                Some(b'n' | b'S') => {
-                    uses.push(Use::Memory);
-                    break;
-                }
-                Some(byte) if byte.is_ascii_alphabetic() => {
-                    uses.push(Use::Value);
-                    break;
-                }
-                // The end of the format, after a percent sign.
-                None => return (uses, true),
-                // `%1$s` and other forms.
-                Some(_) => return (uses, false),
-            }
-        }
-    }
-    (uses, true)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Use::{Memory, String, Value};
-    use super::directives;
-
-    #[test]
-    fn strings_are_told_from_what_else_is_printed() {
-        assert_eq!(directives(b"%d %s: %5.1f%%\n"), (vec![Value, String, Value], true));
-        assert_eq!(directives(b"%-20s|%.4s|%.*s|%ls"), (vec![String, Memory, Value, Memory, Memory], true));
-        assert_eq!(directives(b"%*d%s"), (vec![Value, Value, String], true));
-        assert_eq!(directives(b"%s %2$s %s"), (vec![String], false));
-        assert_eq!(directives(b"%d%n"), (vec![Value, Memory], true));
-        assert_eq!(directives(b"%m 100%"), (vec![], true));
-    }
 }

@@ -296,31 +296,43 @@ pub fn earlier_build(program: &Path) -> String {
     format!("found in an earlier build of `{}`", program.display())
 }
 
-/// The program has ended without creating a thread, with success.
+/// A finding was written to a file of this size.
 #[must_use]
-pub fn nothing_to_explore(name: &str, last_line: &str) -> String {
-    let said = last_words(last_line);
-    format!("`{name}` ran to its end without creating a thread: there is nothing to explore{said}")
+pub fn bundled(path: &Path, bytes: usize) -> String {
+    let (name, kilobytes) = (path.display(), bytes.div_ceil(1000));
+    format!("wrote {name} ({kilobytes} kB); elsewhere: racehunter replay {name}")
 }
 
-/// The program has ended without creating a thread, with a failure: the message, and what to do.
+/// An error: the message, then its causes, then what to do.
 #[must_use]
-pub fn failed_before_threads(name: &str, status: i32, last_line: &str) -> (String, String) {
-    let said = last_words(last_line);
-    (
-        format!("`{name}` ended with status {status} before it created a thread{said}"),
-        format!("its arguments go after `--`: racehunter hunt {name} -- ARGUMENTS"),
-    )
+pub fn error(message: &str, causes: &[String], help: Option<&str>) -> String {
+    // It may quote output of the program.
+    let clean = |text: &str| text.lines().map(clean).collect::<Vec<_>>().join("\n");
+    let mut text = format!("error: {}\n", clean(message));
+    for cause in causes {
+        text += &format!("  = because: {}\n", clean(cause));
+    }
+    text + &help.map_or_else(String::new, |help| format!("  = help: {}\n", clean(help)))
 }
 
-/// The same for a program whose client was started: either may have failed.
+/// The program has ended without creating a thread: the message, and what to do if it has failed. If it had a client,
+/// either may have failed.
 #[must_use]
-pub fn client_failed_before_threads(name: &str, status: i32, last_line: &str) -> (String, String) {
+pub fn nothing(name: &str, status: i32, last_line: &str, has_client: bool) -> (String, Option<String>) {
     let said = last_words(last_line);
-    (
-        format!("`{name}`, or its client, ended with status {status} before the program created a thread{said}"),
-        "a client starts when the program listens; `sh` runs its command in this directory".to_owned(),
-    )
+    match (status, has_client) {
+        (0, _) => {
+            (format!("`{name}` ran to its end without creating a thread: there is nothing to explore{said}"), None)
+        }
+        (_, false) => (
+            format!("`{name}` ended with status {status} before it created a thread{said}"),
+            Some(format!("its arguments go after `--`: racehunter hunt {name} -- ARGUMENTS")),
+        ),
+        (_, true) => (
+            format!("`{name}`, or its client, ended with status {status} before the program created a thread{said}"),
+            Some("a client starts when the program listens; `sh` runs its command in this directory".to_owned()),
+        ),
+    }
 }
 
 fn last_words(last_line: &str) -> String {

@@ -2,10 +2,11 @@
 
 use crate::text::count;
 use crate::two_runs::TwoRuns;
+use crate::{Format, Reporter, messages};
 use racehunter_finding::{Finding, Site};
 use racehunter_trace::{Ending, Unseen};
 use serde::Serialize;
-use std::io;
+use std::io::{self, Write};
 use std::time::Duration;
 
 /// Why a program did not show a prediction.
@@ -73,12 +74,45 @@ pub struct Prediction {
     pub runs: TwoRuns,
 }
 
-/// Returns one line of JSON for a prediction that was not confirmed, with the reason if it was tried.
-///
-/// # Errors
-/// Never: these fields can be written.
-pub fn json(finding: &Finding, prediction: &Prediction, unconfirmed: Option<&str>) -> io::Result<String> {
-    Ok(serde_json::to_string(&FindingLine::new(finding, prediction, unconfirmed))? + "\n")
+impl<W: Write> Reporter<W> {
+    /// Writes a prediction that the program has not shown, and why not if it was tried.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn prediction(
+        &mut self,
+        mut finding: Finding,
+        about: &Prediction,
+        unconfirmed: Option<&str>,
+    ) -> io::Result<()> {
+        if self.format == Format::Json {
+            let line = serde_json::to_string(&FindingLine::new(&finding, about, unconfirmed))?;
+            return self.write(&(line + "\n"));
+        }
+        finding.notes.extend(unconfirmed.map(messages::tried));
+        self.finding(&finding)?;
+        self.two_runs(&about.runs)
+    }
+
+    /// Writes two runs side by side, for people.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn two_runs(&mut self, runs: &TwoRuns) -> io::Result<()> {
+        if self.format == Format::Human { self.write(&(runs.text() + "\n")) } else { Ok(()) }
+    }
+
+    /// Writes the summary of the predictions from a trace, which is the last thing to write.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn predicted(&mut self, summary: &Summary) -> io::Result<()> {
+        match self.format {
+            Format::Json => self.write(&summary.json()?),
+            Format::Sarif | Format::Junit => Ok(()),
+            Format::Human | Format::Short | Format::Github => self.write(&summary.text()),
+        }
+    }
 }
 
 /// A finding for scripts: the fields of all findings, then those of predictions.

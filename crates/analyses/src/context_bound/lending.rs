@@ -1,7 +1,7 @@
 //! A search whose targets other campaigns explore.
 
 use super::{ContextBound, Reduction, Seen, Tried};
-use crate::trie::{PrefixId, Trie};
+use crate::trie::PrefixId;
 use crate::visited::Visited;
 
 impl ContextBound {
@@ -11,10 +11,7 @@ impl ContextBound {
     /// the same state. What a part leaves out is behind a state that the same part has explored, or in a schedule that
     /// another target stands for; so the parts together leave out nothing that one search would not.
     pub(super) fn lend_targets(&mut self, targets: &[PrefixId]) -> (Self, Vec<PrefixId>) {
-        let mut trie = Trie::new();
-        let lent = trie.adopt(&self.trie, targets);
-        self.seen.dropped |= lent.is_none();
-        targets.iter().for_each(|&target| self.trie.release(target));
+        let (trie, lent) = self.trie.lend(targets, &mut self.seen.dropped);
         let part = Self {
             kind: self.kind,
             strategy: self.strategy,
@@ -36,7 +33,7 @@ impl ContextBound {
             done: (0, 0.0),
             left_out: 0,
         };
-        (part, lent.unwrap_or_default())
+        (part, lent)
     }
 
     /// Takes over what a part has seen, and the targets that it has not explored. Returns those of this stage.
@@ -60,9 +57,6 @@ impl ContextBound {
     }
 
     fn adopt(&mut self, part: &Self, targets: &[PrefixId]) -> Vec<PrefixId> {
-        let adopted = self.trie.adopt(&part.trie, targets);
-        // Then some targets are not explored, which rules out any claim.
-        self.seen.dropped |= adopted.is_none();
-        adopted.unwrap_or_default()
+        self.trie.adopt_or_drop(&part.trie, targets, &mut self.seen.dropped)
     }
 }

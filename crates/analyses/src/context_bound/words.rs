@@ -53,6 +53,25 @@ impl FromStr for Strategy {
     }
 }
 
+impl std::fmt::Display for Reduction {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(match self {
+            Self::Caching => "caching",
+            Self::Dynamic => "dynamic",
+        })
+    }
+}
+
+impl std::fmt::Display for Strategy {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Random => out.write_str("random"),
+            Self::MinSwitches => out.write_str("min-switches"),
+            Self::Fair(events) => write!(out, "fair={events}"),
+        }
+    }
+}
+
 /// Returns the noun for this many.
 pub(super) fn plural(count: u32, noun: &str) -> String {
     match (count, noun) {

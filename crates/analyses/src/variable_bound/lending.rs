@@ -1,17 +1,14 @@
 //! A search whose targets other campaigns explore, as in context bounding.
 
 use super::{Seen, VariableBound};
-use crate::trie::{PrefixId, Trie};
+use crate::trie::PrefixId;
 use crate::visited::Visited;
 use std::collections::BTreeMap;
 
 impl VariableBound {
     /// A search of its own with these targets, which this one holds no longer. It does not know where the others have been.
     pub(super) fn lend_targets(&mut self, targets: &[PrefixId]) -> (Self, Vec<PrefixId>) {
-        let mut trie = Trie::new();
-        let lent = trie.adopt(&self.trie, targets);
-        self.seen.dropped |= lent.is_none();
-        targets.iter().for_each(|&target| self.trie.release(target));
+        let (trie, lent) = self.trie.lend(targets, &mut self.seen.dropped);
         let part = Self {
             bounds: self.bounds,
             strategy: self.strategy,
@@ -30,7 +27,7 @@ impl VariableBound {
             again: false,
             left_out: 0,
         };
-        (part, lent.unwrap_or_default())
+        (part, lent)
     }
 
     /// Takes over what a part has seen, and the targets that it has not explored. Returns those of this stage.
@@ -54,9 +51,6 @@ impl VariableBound {
     }
 
     fn adopt(&mut self, part: &Self, targets: &[PrefixId]) -> Vec<PrefixId> {
-        let adopted = self.trie.adopt(&part.trie, targets);
-        // Then some targets are not explored, which rules out any claim.
-        self.seen.dropped |= adopted.is_none();
-        adopted.unwrap_or_default()
+        self.trie.adopt_or_drop(&part.trie, targets, &mut self.seen.dropped)
     }
 }

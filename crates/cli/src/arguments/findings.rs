@@ -1,6 +1,6 @@
 //! Commands about findings after they were found.
 
-use super::{Color, MessageFormat};
+use super::Output;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -8,12 +8,8 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(args_override_self = true)]
 pub struct List {
-    /// Output format
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
-    pub message_format: MessageFormat,
-    /// When to use colours
-    #[arg(long, value_enum, default_value_t = Color::Auto)]
-    pub color: Color,
+    #[command(flatten)]
+    pub output: Output,
     /// The --out directory of the hunt
     #[arg(value_name = "DIR")]
     pub directory: Option<PathBuf>,

@@ -1,8 +1,7 @@
 //! Hunts on many machines.
 
-use super::{LONG_HUNTS, MessageFormat};
-use clap::{Args, ValueEnum as _};
-use racehunter_analyses::{Reduction, Strategy};
+use super::{BACKENDS, BOUND_KINDS, DETECTORS, LONG_HUNTS, POINTS, name_of};
+use clap::Args;
 use racehunter_fleet::Access;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,7 +21,7 @@ pub struct Entry {
     /// Key of this client
     #[arg(hide_short_help = true, help_heading = LONG_HUNTS, long, value_name = "FILE", requires = "engine_cert")]
     pub engine_key: Option<PathBuf>,
-    /// How long the engine may be away before the work is given up
+    /// How long to wait for an engine that does not answer, before giving up
     #[arg(hide_short_help = true, help_heading = LONG_HUNTS, long, value_name = "TIME", default_value = "2m", value_parser = humantime::parse_duration)]
     pub engine_patience: Duration,
     /// How long a part stays with a worker that gives no sign of life
@@ -91,37 +90,26 @@ pub struct Status {
 impl super::Hunt {
     /// Returns the options from which a worker makes the same analyses, as words of a command line.
     pub fn words_for_workers(&self) -> Vec<String> {
-        let name = |value: Option<clap::builder::PossibleValue>| {
-            value.map(|value| value.get_name().to_owned()).unwrap_or_default()
-        };
-        let strategy = match self.strategy {
-            Strategy::Random => "random".to_owned(),
-            Strategy::MinSwitches => "min-switches".to_owned(),
-            Strategy::Fair(events) => format!("fair={events}"),
-        };
         let mut words = vec![
             format!("--analysis={}", self.analysis.name()),
             format!("--bound={}", self.bound),
-            format!("--bound-kind={}", name(self.bound_kind.to_possible_value())),
+            format!("--bound-kind={}", name_of(BOUND_KINDS, &self.bound_kind)),
             format!("--variables={}", self.variables),
             format!("--confidence={}", self.confidence),
             format!("--depth={}", self.depth),
-            format!("--strategy={strategy}"),
-            format!("--points={}", name(self.points.to_possible_value())),
-            format!("--detector={}", name(self.detector().to_possible_value())),
+            format!("--strategy={}", self.strategy),
+            format!("--points={}", name_of(POINTS, &self.points)),
+            format!("--detector={}", name_of(DETECTORS, &self.detector())),
             format!("--allow-exit-status={}", self.allow_exit_status),
             format!("--seed={}", self.seed),
             format!("--timeout={}", humantime::format_duration(self.timeout())),
             format!("--memory={}", self.memory),
-            format!("--backend={}", name(self.backend.to_possible_value())),
+            format!("--backend={}", name_of(BACKENDS, &self.backend)),
             format!("--preparatory={}", self.preparatory),
         ];
         words.extend(self.threads.map(|threads| format!("--threads={threads}")));
         words.extend(self.iterations.map(|iterations| format!("--iterations={iterations}")));
-        words.extend(self.reduction.map(|reduction| match reduction {
-            Reduction::Caching => "--reduction=caching".to_owned(),
-            Reduction::Dynamic => "--reduction=dynamic".to_owned(),
-        }));
+        words.extend(self.reduction.map(|reduction| format!("--reduction={reduction}")));
         let flags = [
             ("--no-iterate", self.no_iterate),
             ("--whole-objects", self.whole_objects),
@@ -134,15 +122,4 @@ impl super::Hunt {
         words.extend(flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag.to_owned()));
         words
     }
-}
-
-impl Status {
-    /// Returns true if the output is JSON.
-    pub fn is_json(&self) -> bool {
-        self.message_format == name_of(MessageFormat::Json)
-    }
-}
-
-fn name_of(format: MessageFormat) -> String {
-    format.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }

@@ -1,175 +1,114 @@
-//! Values of options.
+//! Values of options, with their names and help texts.
 
-use clap::ValueEnum;
-use racehunter_explore::{Allowed, Points};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use racehunter_analyses::BoundKind;
+use racehunter_explore::Points;
+use racehunter_hunter::scan::Approximation;
+use racehunter_hunter::suites::Framework;
 use racehunter_launch::Backend;
+use racehunter_predict::{Each, Policy};
 use racehunter_report::{ColorChoice, Format};
 
-/// Exit statuses that are not failures.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Statuses {
-    /// Any.
-    Any,
-    /// These, besides 0.
-    These(Vec<u8>),
-}
-
-impl Statuses {
-    /// Converts them for the campaign.
-    pub fn allowed(&self) -> Allowed {
-        match self {
-            Self::Any => Allowed::ANY,
-            Self::These(statuses) => statuses.iter().fold(Allowed::default(), |all, &status| all.with(status)),
-        }
-    }
-}
-
-impl std::str::FromStr for Statuses {
-    type Err = String;
-
-    fn from_str(words: &str) -> Result<Self, String> {
-        if words == "any" {
-            return Ok(Self::Any);
-        }
-        let statuses = words.split(',').map(|word| word.trim().parse::<u8>());
-        let statuses: Result<Vec<u8>, _> = statuses.collect();
-        statuses.map(Self::These).map_err(|_| "numbers from 0 to 255, with commas between them, or `any`".to_owned())
-    }
-}
-
-impl std::fmt::Display for Statuses {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Any => out.write_str("any"),
-            Self::These(statuses) => {
-                let mut statuses = statuses.clone();
-                statuses.push(0);
-                statuses.sort_unstable();
-                statuses.dedup();
-                let words: Vec<String> = statuses.iter().map(u8::to_string).collect();
-                out.write_str(&words.join(","))
-            }
-        }
-    }
-}
+/// The values of an option: name, help text, and what the value stands for. A value without a help text is not listed.
+pub type Choices<T> = [(&'static str, &'static str, T)];
 
 /// How the threads of the program run.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Threads {
-    /// Fibers on one kernel thread
-    Fibers,
-    /// Kernel threads, one of which runs at a time
-    Threads,
-}
-
-impl From<Threads> for Backend {
-    fn from(threads: Threads) -> Self {
-        match threads {
-            Threads::Fibers => Self::Fibers,
-            Threads::Threads => Self::Threads,
-        }
-    }
-}
+pub const BACKENDS: &Choices<Backend> = &[
+    ("fibers", "Fibers on one kernel thread", Backend::Fibers),
+    ("threads", "Kernel threads, one of which runs at a time", Backend::Threads),
+];
 
 /// What counts as a data race.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub const DETECTORS: &Choices<Detector> = &[
+    ("happens-before", "Accesses that nothing orders, and what the analysis provokes", Detector::HappensBefore),
+    (
+        "meeting",
+        "Two threads that stand before conflicting accesses at the same time, however the program synchronises",
+        Detector::Meeting,
+    ),
+    ("none", "As meeting, but without learning which memory turns out to be shared: faster", Detector::None),
+];
+
+/// What a bound counts.
+pub const BOUND_KINDS: &Choices<BoundKind> = &[
+    ("preemptions", "Switches away from a thread that could have continued", BoundKind::Preemptions),
+    ("switches", "All switches", BoundKind::Switches),
+];
+
+/// Where a switch can happen.
+pub const POINTS: &Choices<Points> = &[
+    ("sync", "At synchronisation and atomics", Points::Sync),
+    ("shared", "Also at accesses to memory that threads share", Points::Shared),
+    ("all", "At every access", Points::All),
+];
+
+/// Output formats.
+pub const FORMATS: &Choices<Format> = &[
+    ("human", "Reports with source, stacks and the interleaving", Format::Human),
+    ("short", "One line per finding", Format::Short),
+    ("json", "One JSON object per line", Format::Json),
+    ("github", "Workflow commands for GitHub", Format::Github),
+    ("sarif", "One SARIF log, for code scanning", Format::Sarif),
+    ("junit", "JUnit XML, for test reports", Format::Junit),
+];
+
+/// When to use colours.
+pub const COLORS: &Choices<ColorChoice> = &[
+    ("auto", "On a terminal, unless NO_COLOR is set", ColorChoice::Auto),
+    ("always", "Always", ColorChoice::Always),
+    ("never", "Never", ColorChoice::Never),
+];
+
+/// Which approximation a scan uses.
+pub const APPROXIMATIONS: &Choices<Approximation> = &[
+    ("under", "Under-approximation: executions, which show races", Approximation::Under),
+    ("over", "Over-approximation: the code, which proves that there are none", Approximation::Over),
+    ("both", "Both", Approximation::Both),
+];
+
+/// Test frameworks.
+pub const FRAMEWORKS: &Choices<Framework> = &[
+    ("auto", "Recognise it by the symbols of the program", Framework::Auto),
+    ("gtest", "GoogleTest", Framework::Gtest),
+    ("catch2", "Catch2", Framework::Catch2),
+    ("plain", "The program is one test", Framework::Plain),
+];
+
+/// What a reordering must preserve.
+pub const POLICIES: &Choices<Policy> = &[
+    ("m2", "The write that every read sees", Policy::M2),
+    ("seqcheck", "The writes seen by reads that a branch follows", Policy::SeqCheck),
+    ("nre", "The writes seen by reads that decide something", Policy::Nre),
+    // As SeqCheck was published, for comparison: its predictions can be false.
+    ("published-seqcheck", "", Policy::PublishedSeqCheck),
+];
+
+/// How many races to report.
+pub const EACH: &Choices<Each> = &[
+    ("sites", "Each pair of sites", Each::Sites),
+    ("event", "Each pair of sites and each later event", Each::Event),
+    ("pair", "Each pair of events", Each::Pair),
+];
+
+/// What counts as a data race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detector {
-    /// Accesses that nothing orders, and what the analysis provokes
     HappensBefore,
-    /// Two threads that stand before conflicting accesses at the same time, however the program synchronises
     Meeting,
-    /// The same, without learning which memory turns out to be shared: faster
     None,
 }
 
-/// What a bound counts.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Counted {
-    /// Switches away from a thread that could have continued
-    Preemptions,
-    /// All switches
-    Switches,
+/// Returns a parser for the values of a table.
+pub fn one_of<T: Copy + Send + Sync + 'static>(choices: &'static Choices<T>) -> impl TypedValueParser<Value = T> {
+    let value = |(name, help, _): &(&'static str, &'static str, T)| match *help {
+        "" => PossibleValue::new(*name).hide(true),
+        help => PossibleValue::new(*name).help(help),
+    };
+    let named = |name: String| choices.iter().find(|choice| choice.0 == name).map(|choice| choice.2).ok_or("unknown");
+    PossibleValuesParser::new(choices.iter().map(value)).try_map(named)
 }
 
-/// Where a switch can happen.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Where {
-    /// At synchronisation and atomics
-    Sync,
-    /// Also at accesses to memory that threads share
-    Shared,
-    /// At every access
-    All,
-}
-
-impl From<Where> for Points {
-    fn from(points: Where) -> Self {
-        match points {
-            Where::Sync => Self::Sync,
-            Where::Shared => Self::Shared,
-            Where::All => Self::All,
-        }
-    }
-}
-
-/// Output format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum MessageFormat {
-    /// Reports with source, stacks and the interleaving
-    Human,
-    /// One line per finding
-    Short,
-    /// One JSON object per line
-    Json,
-    /// Workflow commands for GitHub
-    Github,
-    /// One SARIF log, for code scanning
-    Sarif,
-    /// JUnit XML, for test reports
-    Junit,
-}
-
-impl From<MessageFormat> for Format {
-    fn from(format: MessageFormat) -> Self {
-        match format {
-            MessageFormat::Human => Self::Human,
-            MessageFormat::Short => Self::Short,
-            MessageFormat::Json => Self::Json,
-            MessageFormat::Github => Self::Github,
-            MessageFormat::Sarif => Self::Sarif,
-            MessageFormat::Junit => Self::Junit,
-        }
-    }
-}
-
-/// When to use colours.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Color {
-    /// On a terminal, unless NO_COLOR is set
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
-}
-
-impl From<Color> for ColorChoice {
-    fn from(color: Color) -> Self {
-        match color {
-            Color::Auto => Self::Auto,
-            Color::Always => Self::Always,
-            Color::Never => Self::Never,
-        }
-    }
-}
-
-/// Which approximation a scan uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Approximation {
-    /// Under-approximation: executions, which show races
-    Under,
-    /// Over-approximation: the code, which proves that there are none
-    Over,
-    /// Both
-    Both,
+/// Returns the name of a value.
+pub fn name_of<T: PartialEq>(choices: &Choices<T>, value: &T) -> &'static str {
+    choices.iter().find(|choice| choice.2 == *value).map_or("", |choice| choice.0)
 }

@@ -14,17 +14,19 @@
 //!
 //! The coordinator trusts no result: it checks each one, and reports a bug only after it has replayed the bug itself.
 //!
-//! Start at [`Part`], then `coordinate` in `coordinator.rs`, then [`Worker`].
+//! Start at [`Part`], then `coordinate` in `coordinator.rs`, then [`Worker`] and the service around it, [`Post::serve`].
 
 mod coordinator;
 mod lead;
 mod message;
+mod service;
 mod worker;
 
 pub(crate) use coordinator::Notice;
 pub use lead::Fleet;
 pub(crate) use lead::Leader;
 pub use message::{Announcement, FileRef, Part, PartResult, Reference, Role, Status, WorkerStatus};
+pub use service::{Host, Post, Served, machine, plain_name};
 pub use worker::{Refusal, Worked, Worker};
 
 use std::path::Path;

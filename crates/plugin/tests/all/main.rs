@@ -2,6 +2,7 @@
 //! running it.
 
 mod common;
+mod directives;
 mod hooks;
 mod hosts;
 mod runs;

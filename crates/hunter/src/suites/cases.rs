@@ -1,22 +1,21 @@
 //! Test programs and their cases: GoogleTest, Catch2, CTest, or a program that is one test.
 
-use anyhow::{Context as _, Result, bail};
-use clap::ValueEnum;
-use racehunter_hunter::files;
+use super::SuiteError;
+use crate::{Error, files};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// The test framework of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framework {
-    /// Recognise it by the symbols of the program
+    /// Recognise it by the symbols of the program.
     Auto,
-    /// GoogleTest
+    /// GoogleTest.
     Gtest,
-    /// Catch2
+    /// Catch2.
     Catch2,
-    /// The program is one test
+    /// The program is one test.
     Plain,
 }
 
@@ -27,8 +26,11 @@ pub struct Case {
     pub suite: String,
     /// Its name there.
     pub name: String,
+    /// The program.
     pub program: PathBuf,
+    /// Its arguments.
     pub arguments: Vec<String>,
+    /// Its working directory, if it is not the current one.
     pub directory: Option<PathBuf>,
     /// Additional environment variables.
     pub environment: Vec<(String, String)>,
@@ -39,7 +41,11 @@ pub struct Case {
 }
 
 /// Returns the cases of a program.
-pub fn of_program(program: &Path, framework: Framework, arguments: &[String]) -> Result<Vec<Case>> {
+///
+/// # Errors
+/// If the program does not exist, cannot list its cases, or has none.
+pub fn of_program(program: &Path, framework: Framework, arguments: &[String]) -> Result<Vec<Case>, Error> {
+    let program = &program.canonicalize().map_err(|source| SuiteError::Missing(program.to_path_buf(), source))?;
     let found = match framework {
         Framework::Auto => look_into(program)?,
         named => named,
@@ -48,7 +54,7 @@ pub fn of_program(program: &Path, framework: Framework, arguments: &[String]) ->
     let case = |name: String, selects: Option<String>| Case {
         suite: suite.clone(),
         name,
-        program: program.to_path_buf(),
+        program: program.clone(),
         arguments: selects.into_iter().chain(arguments.iter().cloned()).collect(),
         directory: None,
         environment: Vec::new(),
@@ -74,36 +80,34 @@ pub fn of_program(program: &Path, framework: Framework, arguments: &[String]) ->
         }
         Framework::Plain | Framework::Auto => vec![case(suite.clone(), None)],
     };
-    if cases.is_empty() {
-        bail!("`{}` lists no tests", program.display());
-    }
-    Ok(cases)
+    if cases.is_empty() { Err(SuiteError::Empty(program.clone()).into()) } else { Ok(cases) }
 }
 
 /// Returns the tests that CTest knows in a build directory.
-pub fn of_ctest(directory: &Path) -> Result<Vec<Case>> {
+///
+/// # Errors
+/// If CTest cannot list them, or there are none.
+pub fn of_ctest(directory: &Path) -> Result<Vec<Case>, Error> {
     let ended = Command::new("ctest")
         .arg("--test-dir")
         .arg(directory)
         .arg("--show-only=json-v1")
         .output()
-        .context("cannot run `ctest`")?;
+        .map_err(|source| SuiteError::Start("ctest".to_owned(), source))?;
     if !ended.status.success() {
-        bail!("`ctest` cannot list the tests of `{}`: {}", directory.display(), String::from_utf8_lossy(&ended.stderr));
+        let why = String::from_utf8_lossy(&ended.stderr).into_owned();
+        return Err(SuiteError::CTest(directory.to_path_buf(), why).into());
     }
     // `.` has no name of its own.
     let whole = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_path_buf());
     let suite = whole.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let cases = ctest(&ended.stdout, &suite).context("what `ctest` lists cannot be understood")?;
-    if cases.is_empty() {
-        bail!("`ctest` knows no tests in `{}`", directory.display());
-    }
-    Ok(cases)
+    let cases = ctest(&ended.stdout, &suite).map_err(SuiteError::CTestFormat)?;
+    if cases.is_empty() { Err(SuiteError::CTestEmpty(directory.to_path_buf()).into()) } else { Ok(cases) }
 }
 
 /// Returns the test framework of a program, by its symbols.
-fn look_into(program: &Path) -> Result<Framework> {
-    let bytes = files::read(program).with_context(|| format!("cannot read `{}`", program.display()))?;
+fn look_into(program: &Path) -> Result<Framework, Error> {
+    let bytes = files::read(program).map_err(Error::file("read", program))?;
     let has = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
     Ok(match () {
         () if has("gtest_list_tests") || has("_ZN7testing8internal") => Framework::Gtest,
@@ -113,16 +117,16 @@ fn look_into(program: &Path) -> Result<Framework> {
 }
 
 /// Runs a program that lists its tests, without control.
-fn asked(program: &Path, words: &[&str]) -> Result<Output> {
+fn asked(program: &Path, words: &[&str]) -> Result<Output, SuiteError> {
     let ended = Command::new(program).args(words).stdin(Stdio::null()).output();
-    ended.with_context(|| format!("cannot run `{}`", program.display()))
+    ended.map_err(|source| SuiteError::Start(program.display().to_string(), source))
 }
 
 /// Returns the output of a program that lists its tests.
-fn listed(program: &Path, words: &[&str]) -> Result<String> {
+fn listed(program: &Path, words: &[&str]) -> Result<String, SuiteError> {
     let ended = asked(program, words)?;
     if !ended.status.success() {
-        bail!("`{} {}` failed ({})", program.display(), words.join(" "), ended.status);
+        return Err(SuiteError::Failed(format!("{} {}", program.display(), words.join(" ")), ended.status));
     }
     Ok(String::from_utf8_lossy(&ended.stdout).into_owned())
 }

@@ -2,26 +2,22 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-/// Returns names and values, as far as they are known.
-pub fn this() -> Vec<(String, String)> {
-    let mut all = Vec::new();
-    let mut add = |name: &str, value: Option<String>| all.extend(value.map(|value| (name.to_owned(), value)));
-    add("Written", Some(date()));
+/// Returns names and values, as far as they are known. `here` is the working directory.
+#[must_use]
+pub fn about(written: SystemTime, here: Option<&Path>) -> Vec<(String, String)> {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|name| name.trim().to_owned());
-    add("on", host.filter(|name| !name.is_empty()));
-    let here = std::env::current_dir().ok();
-    add("commit", here.as_deref().and_then(commit));
-    add("in", here.map(|here| here.display().to_string()));
-    all
-}
-
-/// Returns the current date, or that of the last change to the sources where builds must be reproducible.
-fn date() -> String {
-    let fixed = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse().ok());
-    let time = fixed.map_or_else(SystemTime::now, |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
-    humantime::format_rfc3339_seconds(time).to_string().replace('T', " ").replace('Z', " UTC")
+    let all = [
+        (
+            "Written",
+            Some(humantime::format_rfc3339_seconds(written).to_string().replace('T', " ").replace('Z', " UTC")),
+        ),
+        ("on", host.filter(|name| !name.is_empty())),
+        ("commit", here.and_then(commit)),
+        ("in", here.map(|here| here.display().to_string())),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
 /// Returns the commit that is checked out here, read from git's own files: starting git would run what the project
