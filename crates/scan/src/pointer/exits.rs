@@ -17,6 +17,9 @@ use crate::pointer::address::{Addresses, Base};
 use racehunter_ir::Instruction;
 use std::cmp::Ordering;
 
+/// The calls that lead to an instruction, the outermost first.
+type Calls = Vec<(InstanceId, u32)>;
+
 /// A function that runs when the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ExitFunction {
@@ -95,12 +98,12 @@ impl PointsTo<'_> {
                 self.instances[function.instance].shared = true;
             }
         }
-        let chains: Vec<(ExitFunction, Vec<(InstanceId, u32)>)> =
+        let chains: Vec<(ExitFunction, Calls)> =
             all.iter().map(|function| (*function, self.chain(function.registered))).collect();
         // All in one order; or at least those from before `main`, if the main thread registers the others later.
         let in_order = self.in_order(chains.clone()).or_else(|| {
             // A function with several callers may also be called elsewhere.
-            let is_later = |(_, chain): &(ExitFunction, Vec<(InstanceId, u32)>)| {
+            let is_later = |(_, chain): &(ExitFunction, Calls)| {
                 chain.first().is_some_and(|(root, _)| *root == self.threads[MAIN].root)
                     && chain.iter().all(|(id, _)| !self.instances[*id].shared)
             };
@@ -112,7 +115,7 @@ impl PointsTo<'_> {
     }
 
     /// Returns functions in the order in which they run, the opposite of that of registration; nothing if it is not known.
-    fn in_order(&self, mut all: Vec<(ExitFunction, Vec<(InstanceId, u32)>)>) -> Option<Vec<InstanceId>> {
+    fn in_order(&self, mut all: Vec<(ExitFunction, Calls)>) -> Option<Vec<InstanceId>> {
         for (index, (function, chain)) in all.iter().enumerate() {
             let (id, at) = function.registered;
             self.beginning(chain.first()?.0).filter(|_| self.is_place_once(id, at))?;
@@ -131,7 +134,7 @@ impl PointsTo<'_> {
     }
 
     /// Returns the calls that lead to an instruction, the outermost first.
-    fn chain(&self, place: (InstanceId, u32)) -> Vec<(InstanceId, u32)> {
+    fn chain(&self, place: (InstanceId, u32)) -> Calls {
         let outer = |(id, _): &(InstanceId, u32)| self.instances[*id].caller;
         let mut chain: Vec<_> = std::iter::successors(Some(place), outer).take(self.instances.len()).collect();
         chain.reverse();

@@ -14,11 +14,14 @@ pub(super) fn program(random: &mut Random) -> Source {
     let mut endings = Endings { random };
     let helper = endings.helper();
     let with_exits = endings.random.one_in(2);
-    let [one, other] = [endings.thread(), endings.thread()];
+    let [mut one, other] = [endings.thread(), endings.thread()];
+    // The end of the program may wait for it.
+    one.extend(endings.random.one_in(3).then_some(Statement::Post));
     let mut main = endings.main();
     let mut functions = vec![Vec::new(), one, other, helper];
     if with_exits {
-        functions.extend([endings.creator(), endings.access()]);
+        let last = if endings.random.one_in(2) { endings.plain() } else { endings.access() };
+        functions.extend([endings.creator(), last]);
         let early = endings.registers();
         if endings.random.one_in(2) {
             functions.push(early);
@@ -121,16 +124,17 @@ impl Endings<'_> {
         body
     }
 
-    /// Returns a function for the end of the program: it may create a thread, and wait for it.
+    /// Returns a function for the end of the program: it may wait for the first thread, or create one and wait for that.
     fn creator(&mut self) -> Vec<Statement> {
         let mut body = vec![Statement::Create(FIRST_HANDLE, 2, Given::Null)];
         if self.random.one_in(2) {
             body.push(Statement::Join(FIRST_HANDLE));
         }
-        if self.random.one_in(3) {
-            return self.access();
+        match self.random.below(4) {
+            0 => self.access(),
+            1 => vec![Statement::Wait],
+            _ => body,
         }
-        body
     }
 
     /// Registers functions for the end of the program, in some order, perhaps not always, or several times.
