@@ -1,6 +1,6 @@
 //! Exceptions, and the end of a thread: which calls may be left by one, and which functions it may pass.
 //!
-//! An exception that nobody catches ends the program at once: the search for a handler finds none, and no cleanup runs. So
+//! An exception that is not caught ends the program at once: the search for a handler finds none, and no cleanup runs. So
 //! exceptions are followed only in functions that may have a handler among their callers. A function that lets no
 //! exception pass counts as a handler: it ends the program, but what it has called is cleaned up first. If a thread may
 //! be ended by `pthread_exit`, cleanup runs in all of its functions.

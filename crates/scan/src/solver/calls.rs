@@ -38,7 +38,7 @@ impl Solver<'_, '_> {
     ) -> AfterCall {
         let (id, _) = node;
         let instance = &self.points_to.instances[id];
-        // Nobody catches anything elsewhere, so that throwing ends the program.
+        // Elsewhere nothing is caught, so that throwing ends the program.
         let unwinds = self.points_to.unwinding.may(id);
         let (mut after, mut thrown): (Vec<State>, Vec<State>) = (Vec::new(), Vec::new());
         let mut known = false;

@@ -381,7 +381,7 @@ impl Solver<'_, '_> {
         }
         if instance.caller.is_none() {
             match self.points_to.before_main.iter().position(|earlier| *earlier == id) {
-                // An exception that nobody has caught ends the program at once.
+                // An exception that was not caught ends the program at once.
                 Some(_) if is_thrown => {}
                 Some(index) => {
                     let next = self.points_to.before_main.get(index + 1);

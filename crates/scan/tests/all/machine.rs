@@ -419,7 +419,7 @@ impl<'m> Machine<'m> {
                 work.push(after);
                 true
             }
-            // An exception that nobody catches ends the program.
+            // An exception that is not caught ends the program.
             "__cxa_throw" if !self.is_caught(state, thread) => true,
             "__cxa_throw" | "pthread_exit" => {
                 after.threads[thread].ends = name == "pthread_exit";
