@@ -1,6 +1,6 @@
 //~ about: a handler lends the exception to another thread, and ends before it
 //~ revisions: bug fixed
-//~[bug] truth: race
+//~[bug] truth: race use-after-free
 //~[fixed] truth: clean
 #include <pthread.h>
 struct Error {
