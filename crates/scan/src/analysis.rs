@@ -3,7 +3,6 @@
 //! [`analyse`] runs the stages in turn. It analyses the program up to three times, distinguishing more paths each time,
 //! and stops as soon as nothing is left to suspect.
 
-use crate::cfg::unwinding::Unwinding;
 use crate::determinism;
 use crate::locks::recursion::RecursiveMutexes;
 use crate::locks::summary::Summaries;
@@ -12,7 +11,6 @@ use crate::order::gate::Gates;
 use crate::order::objects;
 use crate::pointer::backend::Backend;
 use crate::pointer::escape::escaped;
-use crate::pointer::{InstanceId, PointsTo};
 use crate::program::Program;
 use crate::race::access::accesses;
 use crate::race::candidates::{Rules, candidates};
@@ -99,9 +97,6 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
         gaps.0.insert(too_large());
         return Report { gaps: gaps.0.into_iter().collect(), ..unfinished };
     }
-    for (id, at) in catches(&points_to) {
-        gaps.add(&points_to, id, at, "an exception that is caught");
-    }
     for (id, at) in objects::overwritten(&points_to) {
         let what = "a write to what a semaphore, a barrier or a function that is called once goes by";
         gaps.add(&points_to, id, at, what);
@@ -109,8 +104,6 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
     let summaries = Summaries::of(&points_to);
     let recursive = RecursiveMutexes::of(&points_to);
     let untold = gaps;
-    let cleans_up = program.has_cleanups();
-    let unwinding = Unwinding::of(&points_to);
     let open = determinism::why_open(&points_to);
     let mut report = Report::default();
     for most_paths in [1, MOST_PATHS, MOST_PATHS_BY_CELLS] {
@@ -129,8 +122,6 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
             cells: &cells,
             invariants: Invariants::of(&cells),
             most_paths,
-            cleans_up,
-            unwinding: &unwinding,
             steps_left: MOST_STEPS,
             gaps: &mut gaps,
         };
@@ -176,14 +167,4 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
         }
     }
     report
-}
-
-/// Returns where exceptions are caught. Throwing one counts as the end of the program, so control never gets there.
-fn catches(points_to: &PointsTo<'_>) -> Vec<(InstanceId, u32)> {
-    let instances = (0..).zip(&points_to.instances);
-    let calls = instances.flat_map(|(index, instance)| instance.outside.iter().map(move |call| (index, call)));
-    calls
-        .filter(|(_, (_, names))| names.contains("__cxa_begin_catch"))
-        .map(|(id, (at, _))| (InstanceId(id), *at))
-        .collect()
 }

@@ -132,13 +132,6 @@ impl Program {
         }
     }
 
-    /// Returns true if functions have cleanup code for exits other than returning.
-    pub fn has_cleanups(&self) -> bool {
-        let mut instructions =
-            self.modules.iter().flat_map(|module| &module.functions).flat_map(|one| &one.instructions);
-        instructions.any(|instruction| matches!(instruction.operation, ir::Operation::LandingPad))
-    }
-
     /// Returns the names of the variables that the program uses but does not define.
     pub fn variables_elsewhere(&self) -> impl Iterator<Item = &str> {
         let symbols = || self.modules.iter().flat_map(|module| &module.symbols);

@@ -11,9 +11,9 @@ use racehunter_ir::{Linkage, Module, SymbolKind, read_program};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 
-/// Sources, each with the functions that it can define: the word that selects them, and their linker names. Later
-/// sources may define what an earlier one needs.
-const SOURCES: [Source; 4] = [
+/// Sources, each with the functions that it can define: the word that selects them, and their linker names, or what these
+/// begin with (`*`). Later sources may define what an earlier one needs.
+const SOURCES: [Source; 6] = [
     Source {
         file: "threads.cpp",
         text: include_str!("library/threads.cpp"),
@@ -34,6 +34,42 @@ const SOURCES: [Source; 4] = [
                 ],
             ),
         ],
+    },
+    Source {
+        file: "containers.cpp",
+        text: include_str!("library/containers.cpp"),
+        language: Language::Cxx,
+        standard: "-std=c++17",
+        functions: &[(
+            "tree",
+            &[
+                "_ZSt18_Rb_tree_increment*",
+                "_ZSt18_Rb_tree_decrement*",
+                "_ZSt29_Rb_tree_insert_and_rebalance*",
+                "_ZSt28_Rb_tree_rebalance_for_erase*",
+            ],
+        )],
+    },
+    Source {
+        file: "errors.cpp",
+        text: include_str!("library/errors.cpp"),
+        language: Language::Cxx,
+        standard: "-std=c++17",
+        functions: &[(
+            "errors",
+            &[
+                "_ZNSt9exceptionD*",
+                "_ZNSt11logic_error*",
+                "_ZNSt12domain_error*",
+                "_ZNSt16invalid_argument*",
+                "_ZNSt12length_error*",
+                "_ZNSt12out_of_range*",
+                "_ZNSt13runtime_error*",
+                "_ZNSt11range_error*",
+                "_ZNSt14overflow_error*",
+                "_ZNSt15underflow_error*",
+            ],
+        )],
     },
     Source {
         file: "callbacks.c",
@@ -114,12 +150,19 @@ fn wanted(built: &Built, source: &Source) -> Vec<&'static str> {
             _ => here.insert(symbol.name.as_str()),
         };
     }
+    let has =
+        |all: &BTreeSet<&str>, names: &[&str]| all.iter().any(|name| names.iter().any(|pattern| is_one(name, pattern)));
     let is_wanted = |word: &str, names: &[&str]| match word {
-        TERMINATE => names.iter().any(|name| here.contains(name)),
-        _ => names.iter().any(|name| named.contains(name)) && !names.iter().any(|name| here.contains(name)),
+        TERMINATE => has(&here, names),
+        _ => has(&named, names) && !has(&here, names),
     };
     let wanted = source.functions.iter().filter(|(word, names)| is_wanted(word, names));
     wanted.map(|(word, _)| *word).collect()
+}
+
+/// Returns true if a name is this one, or begins with it if it ends with a star.
+fn is_one(name: &str, pattern: &str) -> bool {
+    pattern.strip_suffix('*').map_or(name == pattern, |begin| name.starts_with(begin))
 }
 
 fn compile(built: &Built, source: &Source, words: &[&str]) -> Result<Option<Vec<Module>>, Error> {
@@ -135,9 +178,10 @@ fn compile(built: &Built, source: &Source, words: &[&str]) -> Result<Option<Vec<
         return Ok(None);
     }
     let mut modules = read_program(&object)?;
-    let names: BTreeSet<&str> = source.functions.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+    let names: Vec<&str> = source.functions.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+    let is_described = |name: &str| names.iter().any(|pattern| is_one(name, pattern));
     for module in &mut modules {
-        for symbol in module.symbols.iter_mut().filter(|symbol| names.contains(symbol.name.as_str())) {
+        for symbol in module.symbols.iter_mut().filter(|symbol| is_described(&symbol.name)) {
             // It replaces the program's own definition.
             symbol.linkage = Linkage::External;
         }

@@ -120,6 +120,16 @@ pub struct Allocate {
     pub reads: Vec<usize>,
 }
 
+/// Arguments of a function that registers another one, for the end of the program.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AtExit {
+    /// The function that will be called.
+    pub entry: usize,
+    /// What it will be given.
+    pub argument: Option<usize>,
+}
+
 /// Arguments of a function that frees memory.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]

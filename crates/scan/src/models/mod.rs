@@ -1,14 +1,18 @@
 //! Functions outside the program: descriptions are read from configuration, checked, and looked up by name.
 
 mod kinds;
+pub mod streams;
 
 pub use kinds::{
-    Allocate, Arguments, Barrier, CallBack, Create, Does, Join, Keep, Lock, MemoryEffect, NewKey, Release, Semaphore,
-    Unlock, Wait,
+    Allocate, Arguments, AtExit, Barrier, CallBack, Create, Does, Join, Keep, Lock, MemoryEffect, NewKey, Release,
+    Semaphore, Unlock, Wait,
 };
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+
+/// The function that throws an exception of the program. Arguments: the object, its type, and its destructor.
+pub const THROW: &str = "__cxa_throw";
 
 /// The built-in descriptions.
 const DEFAULT: &str = include_str!("../../models/default.toml");
@@ -54,6 +58,16 @@ pub enum Model {
     Recall,
     /// Does not return.
     Stop,
+    /// Does not return, but ends the program like the end of `main`.
+    Exit,
+    /// Registers a function that is called when the program ends.
+    AtExit(AtExit),
+    /// Does not return, but throws an exception: of the program, or of a library.
+    Throw,
+    /// Returns the exception that was caught.
+    Caught,
+    /// Ends the handling of an exception, and destroys it.
+    EndOfCatch,
     /// Ends the thread.
     Leave,
     /// Begins to read the variable arguments of its caller.
@@ -104,7 +118,10 @@ struct File {
     key: BTreeMap<String, NewKey>,
     keep: BTreeMap<String, Keep>,
     recall: Names,
+    at_exit: BTreeMap<String, AtExit>,
     stop: Names,
+    exit: Names,
+    throw: Names,
     leave: Names,
     atomic: Atomic,
     input: Input,
@@ -226,6 +243,15 @@ impl Models {
         for name in file.stop.names {
             add(name, "stop", Model::Stop)?;
         }
+        for name in file.exit.names {
+            add(name, "exit", Model::Exit)?;
+        }
+        for (name, model) in file.at_exit {
+            add(name, "at_exit", Model::AtExit(model))?;
+        }
+        for name in file.throw.names {
+            add(name, "throw", Model::Throw)?;
+        }
         for name in file.leave.names {
             add(name, "leave", Model::Leave)?;
         }
@@ -249,7 +275,7 @@ impl Models {
         if self.input_prefixes.iter().any(|prefix| name.starts_with(prefix.as_str())) {
             return Some(Model::Input);
         }
-        intrinsic(name)
+        exception(name).or_else(|| streams::of(name)).or_else(|| intrinsic(name))
     }
 
     /// Returns true if functions of this name are atomic sections.
@@ -257,6 +283,16 @@ impl Models {
         !self.functions.contains_key(name)
             && self.atomic_prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()))
     }
+}
+
+/// Models the interface that compilers use for exceptions.
+fn exception(name: &str) -> Option<Model> {
+    Some(match name {
+        THROW => Model::Throw,
+        "__cxa_begin_catch" | "__cxa_get_exception_ptr" => Model::Caught,
+        "__cxa_end_catch" => Model::EndOfCatch,
+        _ => return None,
+    })
 }
 
 /// Models compiler intrinsics.
@@ -289,6 +325,7 @@ fn intrinsic(name: &str) -> Option<Model> {
         Model::Access(Box::new(MemoryEffect { returns: Some(0), ..MemoryEffect::default() }))
     } else if is(&[
         "va_end",
+        "eh.typeid.for",
         "dbg.",
         "lifetime.",
         "stacksave",

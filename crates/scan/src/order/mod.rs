@@ -20,7 +20,7 @@ pub mod unique;
 use crate::domain::constants::ConstantSet;
 use crate::locks::lockset::{LockId, held};
 use crate::order::gate::Gates;
-use crate::pointer::{PointsTo, ThreadId};
+use crate::pointer::{InstanceId, PointsTo, ThreadId};
 use crate::race::access::Access;
 use crate::solver::cells::CellId;
 use crate::solver::invariants::{Guard, Invariants};
@@ -40,6 +40,8 @@ pub enum SyncEvent {
     Adds(CellId),
     /// A counter has at least this value.
     Counted(CellId, i64),
+    /// A function was registered that runs when the program ends.
+    Registered(InstanceId),
     /// A thread that one place creates has taken a lock ([`gate`]).
     Passed(ThreadId, LockId),
 }
@@ -114,8 +116,8 @@ fn is_before(
                 && size(points_to, groups, threads)
                     .is_some_and(|most| i64::try_from(most).is_ok_and(|most| most <= *count))
         }
-        // Gates are compared on their own.
-        SyncEvent::Adds(_) | SyncEvent::Passed(..) => false,
+        // Gates are compared on their own. To register a function orders nothing.
+        SyncEvent::Adds(_) | SyncEvent::Passed(..) | SyncEvent::Registered(_) => false,
     })
 }
 

@@ -33,6 +33,8 @@ pub enum Base {
     Variadic(InstanceId),
     /// Thread-specific pointers of a thread.
     Kept(ThreadId),
+    /// The exceptions that a thread has thrown, and that it may catch: not memory.
+    Thrown(ThreadId),
     /// Arguments and environment of the program.
     Environment,
     /// The file descriptors of the process, at their numbers: not memory, but shared like it.

@@ -1,10 +1,11 @@
 //! The effect of calls on pointers: calls of the program's functions, and of functions outside it.
 
 use super::memory::Slots;
-use super::{COPY, InstanceId, POINTER, PointsTo, Precision, grow};
+use super::{COPY, InstanceId, POINTER, PointsTo, Precision, Thread, ThreadId, grow};
 use crate::domain::congruence::Congruence;
-use crate::models::Model;
+use crate::models::{Model, THROW, streams};
 use crate::pointer::address::{Addresses, Base, Origin};
+use crate::program::FunctionId;
 use racehunter_ir::{Instruction, Operand, Symbol, SymbolKind, Type};
 
 /// Maximum number of pointers that copies add to an object one by one.
@@ -23,6 +24,14 @@ impl PointsTo<'_> {
         let mut result = Addresses::default();
         for (base, _) in self.operand(id, callee).iter() {
             match self.describe(base).clone() {
+                Base::Function(function) if self.is_standard_stream(id, call, function) == Some(true) => {
+                    let name = streams::standard(self.program.function_name(function)).unwrap_or_default();
+                    self.instances[id].outside.entry(at).or_default().insert(name.clone());
+                    let value = self.outside(id, at, call, &name);
+                    result.add_all(&value);
+                }
+                // The stream is not known yet.
+                Base::Function(function) if self.is_standard_stream(id, call, function).is_none() => {}
                 Base::Function(function) => {
                     let next = self.callee(id, at, function);
                     if self.exhausted {
@@ -41,6 +50,24 @@ impl PointsTo<'_> {
             }
         }
         result
+    }
+
+    /// Returns true if a call of a function is for a standard stream, and for nothing else; nothing as long as it is for
+    /// no stream at all. A stream that is added later makes it a call of the function too.
+    fn is_standard_stream(&self, id: InstanceId, call: &Instruction, function: FunctionId) -> Option<bool> {
+        if streams::standard(self.program.function_name(function)).is_none() {
+            return Some(false);
+        }
+        let streams = call.operands.get(1).map(|stream| self.operand(id, stream)).unwrap_or_default();
+        let is_standard = |(base, _)| match *self.describe(base) {
+            Base::Variable(variable) => {
+                let is_elsewhere =
+                    matches!(self.program.variable_kind(variable), SymbolKind::Variable { defined: false, .. });
+                is_elsewhere && streams::STREAMS.contains(&self.program.variable_of(variable).name.as_str())
+            }
+            _ => false,
+        };
+        (!streams.is_empty()).then(|| streams.iter().all(is_standard))
     }
 
     /// Returns true if calls of an instance copy the memory behind some arguments.
@@ -222,6 +249,21 @@ impl PointsTo<'_> {
                 let kept = self.base(Base::Kept(self.instances[id].thread));
                 self.read(id, at, &Addresses::one(kept, Congruence::ANY), POINTER)
             }
+            Some(Model::AtExit(model)) => {
+                self.at_exit(id, at, call, &model);
+                Addresses::default()
+            }
+            Some(Model::Throw) => {
+                if name == THROW {
+                    self.throw(id, at, call);
+                }
+                Addresses::default()
+            }
+            Some(Model::Caught) => self.caught(id, at, call),
+            Some(Model::EndOfCatch) => {
+                self.end_of_catch(id, at);
+                Addresses::default()
+            }
             Some(Model::Leave) => {
                 let root = self.threads[self.instances[id].thread].root;
                 let value = argument(self, 0);
@@ -233,6 +275,43 @@ impl PointsTo<'_> {
             }
             _ => Addresses::default(),
         }
+    }
+
+    /// Returns the thread that a call creates.
+    fn created(&mut self, creator: InstanceId, at: u32, function: FunctionId) -> ThreadId {
+        let known = self.instances[creator]
+            .creates
+            .get(&at)
+            .and_then(|list| list.iter().copied().find(|thread| self.function_of(*thread) == function));
+        if let Some(known) = known {
+            return known;
+        }
+        // A thread that creates threads like itself stands for all of them.
+        let mut ancestor = Some(self.instances[creator].thread);
+        let mut id = None;
+        while let Some(thread) = ancestor {
+            let described = &self.threads[thread];
+            if self.function_of(thread) == function && described.creator.is_some() {
+                id = Some(thread);
+                break;
+            }
+            ancestor = described.creator.map(|(instance, _)| self.instances[instance].thread);
+        }
+        let id = match id {
+            Some(thread) => {
+                self.threads[thread].recursive = true;
+                thread
+            }
+            None => {
+                let thread = ThreadId(self.threads.len() as u32);
+                let root = InstanceId(self.instances.len() as u32);
+                self.threads.push(Thread { root, creator: Some((creator, at)), recursive: false });
+                self.instance(function, thread, None);
+                thread
+            }
+        };
+        self.instances[creator].creates.entry(at).or_default().insert(id);
+        id
     }
 
     fn copy(&mut self, id: InstanceId, at: u32, to: &Addresses, from: &Addresses) {

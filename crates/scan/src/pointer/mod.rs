@@ -12,6 +12,8 @@ pub mod address;
 pub mod backend;
 mod calls;
 pub mod escape;
+mod exceptions;
+pub mod exits;
 mod exposed;
 pub mod fresh;
 mod memory;
@@ -21,11 +23,13 @@ mod unify;
 mod users;
 
 use crate::cfg::blocks::Blocks;
+use crate::cfg::unwinding::Unwinding;
 use crate::domain::congruence::Congruence;
 use crate::index::{IndexVec, ids};
 use crate::models::Models;
 use crate::pointer::address::{Addresses, Base, BaseId, Origin};
 use crate::program::{Entity, FunctionId, Program};
+use exits::Exits;
 use memory::Slots;
 use racehunter_ir::{Function, Instruction, Operand, SymbolKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -126,12 +130,16 @@ pub struct PointsTo<'a> {
     pub blocks: IndexVec<FunctionId, Blocks>,
     /// The instances that run before `main`, in this order.
     pub before_main: Vec<InstanceId>,
+    /// The functions that run when the program ends.
+    pub exits: Exits,
     /// Memory that was passed to created threads.
     pub passed: Addresses,
     /// The base of file descriptors.
     pub descriptors: BaseId,
     /// True if functions are analysed only once per thread.
     pub merged: bool,
+    /// Where exceptions lead.
+    pub unwinding: Unwinding,
     precision: Precision,
     /// With more targets than this, a pointer can point anywhere.
     most_targets: usize,
@@ -140,6 +148,10 @@ pub struct PointsTo<'a> {
     readers: FxHashMap<BaseId, FxHashSet<ProgramPoint>>,
     contexts: FxHashMap<(InstanceId, u32, FunctionId), InstanceId>,
     joiners: BTreeSet<ProgramPoint>,
+    /// By thread and destructor: the exceptions that it destroys.
+    destructors: BTreeMap<(ThreadId, BaseId), Addresses>,
+    /// The ends of handlers.
+    catchers: BTreeSet<ProgramPoint>,
     /// Instructions that turn numbers into pointers.
     from_numbers: FxHashSet<ProgramPoint>,
     /// Instructions whose operands have grown, or that were never visited.
@@ -190,9 +202,11 @@ impl<'a> PointsTo<'a> {
             bases: IndexVec::default(),
             blocks: program.functions().map(|function| Blocks::of(program.function(function).0)).collect(),
             before_main: Vec::new(),
+            exits: Exits::default(),
             passed: Addresses::default(),
             descriptors: BaseId(0),
             merged,
+            unwinding: Unwinding::default(),
             precision,
             most_targets,
             base_ids: FxHashMap::default(),
@@ -200,6 +214,8 @@ impl<'a> PointsTo<'a> {
             readers: FxHashMap::default(),
             contexts: FxHashMap::default(),
             joiners: BTreeSet::new(),
+            destructors: BTreeMap::new(),
+            catchers: BTreeSet::new(),
             from_numbers: FxHashSet::default(),
             work: BTreeSet::new(),
             users: FxHashMap::default(),
@@ -223,6 +239,8 @@ impl<'a> PointsTo<'a> {
         while !this.exhausted && this.find_numbers() {
             this.settle();
         }
+        this.unwinding = Unwinding::of(&this);
+        this.order_exits();
         this
     }
 
@@ -371,43 +389,6 @@ impl<'a> PointsTo<'a> {
         self.contexts.insert((caller, at, function), id);
         self.instances[id].callers.insert((caller, at));
         self.instances[caller].callees.entry(at).or_default().insert(id);
-        id
-    }
-
-    /// Returns the thread that a call creates.
-    fn created(&mut self, creator: InstanceId, at: u32, function: FunctionId) -> ThreadId {
-        let known = self.instances[creator]
-            .creates
-            .get(&at)
-            .and_then(|list| list.iter().copied().find(|thread| self.function_of(*thread) == function));
-        if let Some(known) = known {
-            return known;
-        }
-        // A thread that creates threads like itself stands for all of them.
-        let mut ancestor = Some(self.instances[creator].thread);
-        let mut id = None;
-        while let Some(thread) = ancestor {
-            let described = &self.threads[thread];
-            if self.function_of(thread) == function && described.creator.is_some() {
-                id = Some(thread);
-                break;
-            }
-            ancestor = described.creator.map(|(instance, _)| self.instances[instance].thread);
-        }
-        let id = match id {
-            Some(thread) => {
-                self.threads[thread].recursive = true;
-                thread
-            }
-            None => {
-                let thread = ThreadId(self.threads.len() as u32);
-                let root = InstanceId(self.instances.len() as u32);
-                self.threads.push(Thread { root, creator: Some((creator, at)), recursive: false });
-                self.instance(function, thread, None);
-                thread
-            }
-        };
-        self.instances[creator].creates.entry(at).or_default().insert(id);
         id
     }
 

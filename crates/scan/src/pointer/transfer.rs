@@ -136,7 +136,7 @@ impl PointsTo<'_> {
             }
             Operation::Call | Operation::Invoke { .. } => self.call(id, at, instruction),
             Operation::VariableArgument => self.unknown(Origin::VariableArgument),
-            Operation::LandingPad => self.unknown(Origin::Exception),
+            Operation::LandingPad => self.received(id, at, instruction),
             Operation::Other(_) => self.unknown(Origin::Instruction),
             _ => Addresses::default(),
         }

@@ -100,6 +100,7 @@ fn name(points_to: &PointsTo<'_>, base: &Base) -> String {
         Base::Heap(id, at) => format!("memory allocated at {}", place(*id, *at)),
         Base::Handle(_) => "the handle of a thread".to_owned(),
         Base::Variadic(_) => "variable arguments".to_owned(),
+        Base::Thrown(_) => "what a thread throws".to_owned(),
         Base::Kept(_) => "what a thread keeps".to_owned(),
         Base::Descriptors => "a file descriptor".to_owned(),
         Base::Environment => "the arguments of the program".to_owned(),

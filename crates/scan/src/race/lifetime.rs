@@ -22,7 +22,7 @@ const END_OF_BLOCK: &str = "llvm.lifetime.end";
 const END_OF_ARRAYS: &str = "llvm.stackrestore";
 
 /// Returns the locals of functions that end: their memory will be reused. As with `free`, that is a write. A call that
-/// ends the thread ends all functions that have not returned yet.
+/// ends the thread ends all functions that have not returned yet, and an exception those that do not catch it.
 pub(crate) fn ended(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
     let code = points_to.code(id);
     let outside = points_to.instances[id].outside.get(&at);
@@ -52,7 +52,8 @@ pub(crate) fn ended(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<To
         };
         return local.map(touch).into_iter().collect();
     }
-    if !ends(&code.instructions[at as usize].operation) && !leaves {
+    let is_left = points_to.unwinding.ends_at(points_to, id, at);
+    if !ends(&code.instructions[at as usize].operation) && !leaves && !is_left {
         return Vec::new();
     }
     let mut over = BTreeSet::from([id]);

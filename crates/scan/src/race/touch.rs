@@ -208,6 +208,14 @@ fn touched_outside(points_to: &PointsTo<'_>, id: InstanceId, call: &Instruction,
         }
         Model::Variadic => add(0, ALL, Mode::Write),
         Model::Key(key) => add(key.key, 4, Mode::Write),
+        // What a library is given to describe the error.
+        Model::Throw => (0..arguments).for_each(|index| add(index, ALL, Mode::Read)),
+        Model::EndOfCatch => {
+            let addresses = points_to.destroyed(id);
+            if !addresses.is_empty() {
+                all.push(Touch { addresses, address: Operand::Undefined, bytes: ALL, mode: Mode::Write });
+            }
+        }
         Model::Join(_) => {
             add(1, 8, Mode::Write);
             (2..arguments).for_each(|index| add(index, ALL, Mode::Read));

@@ -212,7 +212,8 @@ impl<'a, 'p> Ranges<'a, 'p> {
     fn begin(&mut self) {
         let points_to = self.points_to;
         let roots = points_to.threads.iter().map(|thread| (thread.root, thread.creator.is_some()));
-        let roots: Vec<_> = roots.chain(points_to.before_main.iter().map(|&id| (id, false))).collect();
+        let others = points_to.before_main.iter().copied().chain(points_to.exits.instances());
+        let roots: Vec<_> = roots.chain(others.map(|id| (id, false))).collect();
         for (id, is_created) in roots {
             let code = points_to.code(id);
             // The argument of a thread comes from where it is created.

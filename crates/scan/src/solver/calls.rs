@@ -1,20 +1,30 @@
 //! Calls: of the program's functions, and the effect of functions outside it on locks and threads.
 
 use super::{Node, Solution, Solver, State, leave_thread};
+use crate::cfg::unwinding::{self, Throws};
 use crate::domain::lattice::Lattice;
 use crate::domain::linear::{Linear, linear};
 use crate::locks::lockset::{HeldLock, LockId, held, may_be};
 use crate::locks::summary;
 use crate::models::{Lock, Model};
-use crate::order::gate;
+use crate::order::{SyncEvent, gate};
 use crate::pointer::address::{Addresses, Base, BaseId};
 use crate::pointer::{InstanceId, ThreadId};
 use crate::threads::parallel::ThreadTree;
 use racehunter_ir::{Instruction, Operand, Operation};
 use std::collections::BTreeSet;
 
+/// The states after a call.
+#[derive(Default)]
+pub(super) struct AfterCall {
+    /// Those in which it returns.
+    pub returned: Vec<State>,
+    /// Those in which an exception leaves it, or the end of the thread.
+    pub thrown: Vec<State>,
+}
+
 impl Solver<'_, '_> {
-    /// Returns the effect of a call: a state for each path on which it returns.
+    /// Returns the effect of a call: a state for each path on which it returns or throws.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn call(
         &mut self,
@@ -25,10 +35,12 @@ impl Solver<'_, '_> {
         solution: &mut Solution,
         work: &mut BTreeSet<Node>,
         tree: &ThreadTree,
-    ) -> Vec<State> {
+    ) -> AfterCall {
         let (id, _) = node;
         let instance = &self.points_to.instances[id];
-        let mut after: Vec<State> = Vec::new();
+        // Elsewhere nothing is caught, so that throwing ends the program.
+        let unwinds = self.points_to.unwinding.may(id);
+        let (mut after, mut thrown): (Vec<State>, Vec<State>) = (Vec::new(), Vec::new());
         let mut known = false;
         let once = self.once(id, at, call);
         for &callee in instance.callees.get(&at).into_iter().flatten() {
@@ -39,8 +51,7 @@ impl Solver<'_, '_> {
                 self.arrive((callee, 0), &entering, solution, work);
             }
             solution.waiting.entry(callee).or_default().insert(node);
-            let exits = solution.exits.get(&callee).into_iter().flat_map(|paths| paths.states.iter().cloned());
-            after.extend(exits.map(|mut back| {
+            let come_back = |mut back: State| {
                 // Control returns from all call sites; but only threads that were running before, or that the call
                 // creates, can be running.
                 back.active.retain(|&thread| state.active.contains(&thread) || tree.is_made_by(thread, callee));
@@ -48,13 +59,22 @@ impl Solver<'_, '_> {
                     self.keep(callee, &state, &mut back);
                 }
                 back
-            }));
+            };
+            let exits = solution.exits.get(&callee).into_iter().flat_map(|paths| paths.states.iter().cloned());
+            after.extend(exits.map(come_back));
+            let throws = solution.throws.get(&callee).into_iter().flat_map(|paths| paths.states.iter().cloned());
+            thrown.extend(throws.filter(|_| unwinds).map(come_back));
         }
         let mut state = state;
         self.note_release(id, at, &mut state);
         for name in instance.outside.get(&at).into_iter().flatten() {
             known = true;
             let model = self.points_to.models.of(name);
+            // It throws before it has done anything, or afterwards. Cleanup also runs while a thread ends.
+            let throws = if unwinds { unwinding::of_outside(self.points_to, name) } else { Throws::Never };
+            if throws != Throws::Never {
+                thrown.push(state.clone());
+            }
             if matches!(model, Some(Model::Call(_))) && instance.callees.contains_key(&at) {
                 // It may have been called before, and then does nothing.
                 after.push(state.clone());
@@ -67,25 +87,33 @@ impl Solver<'_, '_> {
                 }
                 continue;
             }
+            if model == Some(Model::Exit) {
+                self.exit(id, at, &state, solution, work);
+            }
             if let Some(Model::Wait(wait)) = &model {
                 after.extend(self.wait(id, call.operands.get(wait.lock + 1), &state));
                 continue;
             }
-            if model == Some(Model::Leave) && self.cleans_up {
-                // Cleanup runs while the thread ends, from the innermost function to the outermost.
-                let left = Instruction { operation: Operation::Resume, operands: Vec::new(), ..call.clone() };
-                self.leave_function(id, &left, state.clone(), solution, work);
-                after.push(state.clone());
-            }
             let mut changed = state.clone();
             if self.outside(id, at, call, name, model.as_ref(), &mut changed, solution, tree) {
-                after.extend(self.after_change(id, &state, changed));
+                let changed = self.after_change(id, &state, changed);
+                if throws == Throws::Maybe {
+                    thrown.extend(changed.iter().cloned());
+                }
+                after.extend(changed);
             }
         }
         for back in &mut after {
             if let Some(event) = &once {
                 back.inside.remove(event);
                 back.seen.insert(event.clone());
+            }
+            self.refresh(id, back);
+        }
+        for back in &mut thrown {
+            // A function that has thrown is called again.
+            if let Some(event) = &once {
+                back.inside.remove(event);
             }
             self.refresh(id, back);
         }
@@ -101,13 +129,13 @@ impl Solver<'_, '_> {
                 Some(Operand::Assembler { memory: true }) => self.gaps.add(self.points_to, id, at, "assembler"),
                 _ => self.gaps.add(self.points_to, id, at, "a call of a function that is not known"),
             }
-            return vec![state];
+            return AfterCall { returned: vec![state], thrown: Vec::new() };
         }
         let targets = call.operands.first().map(|callee| self.points_to.operand(id, callee)).unwrap_or_default();
         if targets.iter().any(|(base, _)| self.points_to.describe(base).is_unknown()) {
             self.gaps.add(self.points_to, id, at, "a call of a function that is not known");
         }
-        after
+        AfterCall { returned: after, thrown }
     }
 
     /// Restores what the caller of a shared function still knows when it returns.
@@ -273,8 +301,19 @@ impl Solver<'_, '_> {
             Some(Model::Key(key)) if call.operands.get(key.destructor + 1) != Some(&Operand::Null) => {
                 self.gaps.add(points_to, id, at, "a function that is called at the end of threads");
             }
-            Some(Model::Stop) => return false,
+            Some(Model::AtExit(model)) => {
+                self.register(id, at, &argument(model.entry));
+                if let Some(index) = model.argument {
+                    self.give(&argument(index), state);
+                }
+                let mut registered = points_to.exits.of_call((id, at));
+                if let (Some(only), None) = (registered.next(), registered.next()) {
+                    state.seen.insert(SyncEvent::Registered(only));
+                }
+            }
+            Some(Model::Stop | Model::Throw | Model::Exit) => return false,
             Some(Model::Leave) => {
+                self.ends_in(id, at);
                 leave_thread(points_to.instances[id].thread, state, solution);
                 return false;
             }

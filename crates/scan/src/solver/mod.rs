@@ -14,13 +14,13 @@
 mod calls;
 pub mod cells;
 mod constants;
+mod exits;
 pub mod invariants;
 pub(crate) mod memory;
 mod paths;
 mod state;
 
 use crate::cfg::blocks::range;
-use crate::cfg::unwinding::Unwinding;
 use crate::domain::lattice::{Lattice, MaySet};
 use crate::domain::linear::Linear;
 use crate::locks::lockset::{HeldLock, LockId};
@@ -54,6 +54,8 @@ const KNOWN_PER_STEP: usize = 16;
 pub struct Solution {
     entries: FxHashMap<Node, Paths>,
     exits: FxHashMap<InstanceId, Paths>,
+    /// The states in which exceptions leave instances.
+    throws: FxHashMap<InstanceId, Paths>,
     /// Threads that are still running when this one ends.
     leavings: BTreeMap<ThreadId, State>,
     /// States before calls that create threads.
@@ -83,10 +85,6 @@ pub struct Solver<'a, 'p> {
     pub invariants: Invariants,
     /// Maximum number of paths to a point that are distinguished.
     pub most_paths: usize,
-    /// True if some functions have cleanup code that runs when a thread ends in them.
-    pub cleans_up: bool,
-    /// Where exceptions lead.
-    pub unwinding: &'a Unwinding,
     /// Number of instruction visits that are left.
     pub steps_left: u64,
     /// Everything that could not be modelled.
@@ -190,11 +188,26 @@ impl Solver<'_, '_> {
                     Operation::Call | Operation::Invoke { .. } => {
                         state.constants.remove(&(id, at as u32));
                         self.name_unique_value(id, at as u32, instruction, &mut state);
-                        after.extend(self.call(node, at as u32, instruction, state, solution, work, tree));
+                        let left = self.call(node, at as u32, instruction, state, solution, work, tree);
+                        after.extend(left.returned);
+                        for mut thrown in left.thrown {
+                            match instruction.operation {
+                                Operation::Invoke { unwind, .. } => {
+                                    self.choose(id, block, unwind.0, &mut thrown);
+                                    self.arrive((id, unwind.0), &thrown, solution, work);
+                                }
+                                _ => {
+                                    // The function ends here, and so do its locals.
+                                    visit(at as u32, &thrown);
+                                    self.leave_function(id, None, true, thrown, solution, work);
+                                }
+                            }
+                        }
                         continue;
                     }
                     Operation::Return | Operation::Resume => {
-                        self.leave_function(id, instruction, state.clone(), solution, work)
+                        let is_thrown = instruction.operation == Operation::Resume;
+                        self.leave_function(id, instruction.operands.first(), is_thrown, state.clone(), solution, work);
                     }
                     Operation::Load { .. } => {
                         after.extend(self.load(id, at as u32, instruction, state));
@@ -251,9 +264,8 @@ impl Solver<'_, '_> {
                 continue;
             }
             let last = code.instructions.get(end.wrapping_sub(1)).map(|last| &last.operation);
-            if matches!(last, Some(Operation::Invoke { normal, unwind }) if unwind.0 == next && normal != unwind)
-                && !self.unwinding.may(id)
-            {
+            // An exception has taken this way already.
+            if matches!(last, Some(Operation::Invoke { normal, unwind }) if unwind.0 == next && normal != unwind) {
                 continue;
             }
             let mut state = state.clone();
@@ -354,7 +366,8 @@ impl Solver<'_, '_> {
     fn leave_function(
         &mut self,
         id: InstanceId,
-        end: &Instruction,
+        value: Option<&Operand>,
+        is_thrown: bool,
         mut state: State,
         solution: &mut Solution,
         work: &mut BTreeSet<Node>,
@@ -368,6 +381,8 @@ impl Solver<'_, '_> {
         }
         if instance.caller.is_none() {
             match self.points_to.before_main.iter().position(|earlier| *earlier == id) {
+                // An exception that was not caught ends the program at once.
+                Some(_) if is_thrown => {}
                 Some(index) => {
                     let next = self.points_to.before_main.get(index + 1);
                     let next = next.copied().unwrap_or(self.points_to.threads[MAIN].root);
@@ -375,13 +390,15 @@ impl Solver<'_, '_> {
                         self.arrive((next, 0), &state, solution, work);
                     }
                 }
+                None if instance.thread == MAIN && !is_thrown => self.after_main(id, &state, solution, work),
                 None => leave_thread(instance.thread, &state, solution),
             }
         }
         // The caller knows the result by the name of the call.
-        let value = end.operands.first().and_then(|operand| self.known(id, operand, &state));
+        let value = value.filter(|_| !is_thrown);
+        let unique_value = value.and_then(|operand| self.unique_value(id, operand, &state));
+        let value = value.and_then(|operand| self.known(id, operand, &state));
         state.constants.retain(|(owner, _), _| *owner != id);
-        let unique_value = end.operands.first().and_then(|operand| self.unique_value(id, operand, &state));
         state.unique_values.retain(|(owner, _), _| *owner != id);
         if let (Some(cell), Some(caller)) = (unique_value, instance.caller)
             && self.can_know(caller.0)
@@ -395,7 +412,8 @@ impl Solver<'_, '_> {
         {
             state.constants.insert(caller, value);
         }
-        if solution.exits.entry(id).or_default().add(&state, self.most_paths) {
+        let exits = if is_thrown { &mut solution.throws } else { &mut solution.exits };
+        if exits.entry(id).or_default().add(&state, self.most_paths) {
             work.extend(solution.waiting.get(&id).into_iter().flatten().copied());
         }
     }
@@ -420,7 +438,7 @@ impl Solution {
 
     /// Returns a scratch solution to which effects can be applied again: at the fixed point, nothing new results.
     pub fn scratch(&self) -> Self {
-        Self { exits: self.exits.clone(), ..Self::default() }
+        Self { exits: self.exits.clone(), throws: self.throws.clone(), ..Self::default() }
     }
 
     /// Calls `visit` with the state before each reachable instruction of a block.

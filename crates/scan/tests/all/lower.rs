@@ -1,15 +1,17 @@
 //! From a tiny program to the form that the analysis gets: SSA, as after `mem2reg`.
 
+mod exceptions;
 mod exchange;
+mod tangle;
 
-use crate::source::{Address, Given, LOCK, Lock, NODE, Number, Object, REGISTERS, Source, Statement};
+use crate::source::{Address, EARLY, Given, LOCK, Lock, NODE, Number, Object, REGISTERS, Source, Statement};
 use racehunter_ir::{
     Attributes, BinaryOperator, BlockId, CastOperator, Function, Instruction, InstructionId, Linkage, Module, Operand,
     Operation, Order, Predicate, Symbol, SymbolId, SymbolKind, Type, UpdateOperator,
 };
 
 /// Functions outside the program, in the order of their symbols.
-pub const OUTSIDE: [&str; 19] = [
+pub const OUTSIDE: [&str; 25] = [
     "pthread_create",
     "pthread_join",
     "pthread_mutex_lock",
@@ -29,6 +31,12 @@ pub const OUTSIDE: [&str; 19] = [
     "write",
     "pthread_cond_wait",
     "mtx_lock",
+    "__cxa_throw",
+    "__cxa_begin_catch",
+    "__cxa_end_catch",
+    "__cxa_atexit",
+    "exit",
+    "pthread_exit",
 ];
 
 const INTEGER: Type = Type::Integer(64);
@@ -68,6 +76,7 @@ pub fn lower(source: &Source) -> Module {
     symbols.extend(OUTSIDE.map(|name| symbol(name.to_owned(), function(false))));
     let name = |number: usize| if number == 0 { "main".to_owned() } else { format!("f{number}") };
     symbols.extend((0..source.functions.len()).map(|number| symbol(name(number), function(true))));
+    symbols.extend((source.functions.len() > EARLY).then(exceptions::early));
     let functions =
         source.functions.iter().enumerate().map(|(number, body)| Lowering::function(number, body)).collect();
     Module { symbols, functions, ..Module::default() }
@@ -91,6 +100,8 @@ struct Lowering {
     handles: Operand,
     stack: Operand,
     slot: Operand,
+    /// Where an exception leads.
+    pads: Vec<Label>,
 }
 
 #[derive(Clone, Copy)]
@@ -120,6 +131,7 @@ impl Lowering {
             handles: Operand::Null,
             stack: Operand::Null,
             slot: Operand::Null,
+            pads: Vec::new(),
         };
         let local = Operation::Local { bytes: 8 * HANDLES };
         lowering.handles = lowering.put(local, Type::Pointer, vec![Operand::Integer(1)]);
@@ -130,6 +142,11 @@ impl Lowering {
         lowering.put(Operation::Return, Type::Void, vec![Operand::Integer(0)]);
         // Labels become blocks.
         for instruction in &mut lowering.instructions {
+            if let Operation::Invoke { normal, unwind } = &mut instruction.operation {
+                for way in [normal, unwind] {
+                    *way = lowering.labels[way.0 as usize].expect("every label is set");
+                }
+            }
             for operand in &mut instruction.operands {
                 if let Operand::Block(BlockId(label)) = operand {
                     *operand = Operand::Block(lowering.labels[*label as usize].expect("every label is set"));
@@ -374,7 +391,7 @@ impl Lowering {
             }
             Statement::Call(function, given) => {
                 let given = self.given(*given);
-                self.put(Operation::Call, INTEGER, vec![Operand::Symbol(function_symbol(*function), 0), given]);
+                self.invoke(vec![Operand::Symbol(function_symbol(*function), 0), given]);
             }
             Statement::Send => {
                 let (pointer, slot) = (self.registers.pointer.clone(), self.slot.clone());
@@ -421,6 +438,12 @@ impl Lowering {
                 let (yes, no): (&[_], &[_]) = if *flipped { (&[], body) } else { (body, &[]) };
                 self.branch(Predicate::Equal, left, right, yes, no);
             }
+            Statement::AtExit(..)
+            | Statement::Exit
+            | Statement::Leave
+            | Statement::Throw
+            | Statement::Catch(..)
+            | Statement::Scoped(..) => self.exceptional(statement),
             Statement::Clear(order) => {
                 let operation = Operation::Store { bytes: 8, order: Some(*order), volatile: false };
                 let flag = Operand::Symbol(symbol_of(Object::Flag), 0);
@@ -456,6 +479,12 @@ impl Lowering {
         let right = (self.registers.clone(), self.here());
         self.jump(after);
         self.begin(after);
+        self.meet(left, right);
+    }
+
+    /// Writes phis where two ways meet.
+    fn meet(&mut self, left: (Registers, Label), right: (Registers, Label)) {
+        self.registers = right.0.clone();
         for register in 0..REGISTERS {
             let (one, other) = (&left.0.numbers[register], &right.0.numbers[register]);
             if one != other {
@@ -515,38 +544,6 @@ impl Lowering {
         self.jump(header);
         self.begin(after);
         self.registers = phis;
-    }
-
-    /// Writes a loop with two entries, chosen by an input: at its start, or in its middle.
-    fn tangle(&mut self, register: usize, times: i64, one: &[Statement], other: &[Statement]) {
-        self.registers.numbers[register] = Operand::Integer(0);
-        let input = self.call("__VERIFIER_nondet_long", INTEGER, Vec::new());
-        let is_middle =
-            self.put(Operation::Compare(Predicate::Equal), Type::Integer(1), vec![input, Operand::Integer(0)]);
-        let (top, middle, after, from) = (self.label(), self.label(), self.label(), self.here());
-        self.put(Operation::Branch, Type::Void, vec![is_middle, block(middle), block(top)]);
-        let before = self.registers.clone();
-        self.begin(top);
-        let first = self.phis(&before, from);
-        let counter = self.registers.numbers[register].clone();
-        self.body(one);
-        // Whatever the body does with the register, the loop terminates.
-        self.registers.numbers[register] = counter;
-        let half = (self.registers.clone(), self.here());
-        self.jump(middle);
-        self.begin(middle);
-        let second = self.phis(&before, from);
-        self.more_ways(second, &half.0, half.1);
-        let counter = self.registers.numbers[register].clone();
-        self.body(other);
-        let next = self.put(Operation::Binary(BinaryOperator::Add), INTEGER, vec![counter, Operand::Integer(1)]);
-        self.registers.numbers[register] = next.clone();
-        let below = vec![next, Operand::Integer(times)];
-        let below = self.put(Operation::Compare(Predicate::Less), Type::Integer(1), below);
-        let back = (self.registers.clone(), self.here());
-        self.put(Operation::Branch, Type::Void, vec![below, block(top), block(after)]);
-        self.more_ways(first, &back.0, back.1);
-        self.begin(after);
     }
 
     /// Writes phis for all registers, with one predecessor so far; returns where they begin.

@@ -2,9 +2,12 @@
 //! conflicting accesses. If all of a program's atomic operations are sequentially consistent, it has a race if and only
 //! if that happens. Otherwise [`crate::clocks`] also judge each access.
 
+mod endings;
+mod order;
+
 use crate::clocks::Clocks;
 use crate::lower::{BLOCK, OUTSIDE};
-use crate::source::Object;
+use crate::source::{EARLY, Object};
 use racehunter_ir::{
     BinaryOperator, BlockId, CastOperator, Function, Instruction, InstructionId, Module, Operand, Operation, Order,
     Predicate, SymbolId, Type, UpdateOperator,
@@ -49,6 +52,8 @@ struct Thread {
     made: i64,
     /// True if it has released a lock to wait on a condition.
     waits: bool,
+    /// True if it is being ended, so that no handler stops it.
+    ends: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -66,77 +71,12 @@ struct State {
     tokens: i64,
     pipe: Vec<i64>,
     threads: Vec<Thread>,
+    /// True as long as `main` has not begun.
+    is_early: bool,
+    /// The functions for the end of the program, and what they are given.
+    later: Vec<(usize, i64)>,
     /// What happens before what, if the program has weaker atomic operations.
     clocks: Option<Clocks>,
-}
-
-impl State {
-    /// Applies what a thread has done since an earlier state; returns true if that is a race.
-    fn order(&mut self, before: &Self, thread: usize, next: &Next<'_>, operation: &Operation) -> bool {
-        let Some(mut clocks) = self.clocks.take() else { return false };
-        if self.threads.len() > before.threads.len() {
-            clocks.create(thread);
-        }
-        for (other, child) in self.threads.iter().enumerate() {
-            if child.joined && !before.threads[other].joined {
-                clocks.acquire_all_of(thread, other);
-            }
-        }
-        let keys = self.locks.keys().chain(before.locks.keys()).copied();
-        for lock in keys.collect::<std::collections::BTreeSet<i64>>() {
-            let count = |holder: Option<&Holder>| match holder {
-                None => 0,
-                Some(Holder::Writer(_)) => 1,
-                Some(Holder::Readers(readers)) => *readers,
-            };
-            let (old, new) = (count(before.locks.get(&lock)), count(self.locks.get(&lock)));
-            if new > old {
-                clocks.acquire(thread, lock);
-            } else if new < old {
-                clocks.release(thread, lock);
-            }
-        }
-        for (sync, old, new) in
-            [(TOKENS, before.tokens, self.tokens), (PIPE, before.pipe.len() as i64, self.pipe.len() as i64)]
-        {
-            if new > old {
-                clocks.release(thread, sync);
-            } else if new < old {
-                clocks.acquire(thread, sync);
-            }
-        }
-        let is_race = match *next {
-            Next::Access { address, write, atomic, .. } => {
-                let is_race = clocks.access(thread, address, write, atomic);
-                match *operation {
-                    Operation::Load { order: Some(order), .. } => clocks.load(thread, address, order),
-                    Operation::Store { order: Some(order), .. } => clocks.store(thread, address, order),
-                    Operation::Update { order, .. } => clocks.update(thread, address, order),
-                    // It replaces zero by another number.
-                    Operation::CompareExchange { success, failure, .. } => {
-                        let of = |state: &Self| state.memory.get(&address).copied().unwrap_or(0);
-                        match of(self) == of(before) {
-                            true => clocks.load(thread, address, failure),
-                            false => clocks.update(thread, address, success),
-                        }
-                    }
-                    _ => {}
-                }
-                is_race
-            }
-            Next::Call("free", ref arguments) if arguments[0] != 0 => {
-                let mut words = (0..BLOCK as i64).step_by(8);
-                words.any(|word| clocks.access(thread, arguments[0] + word, true, false))
-            }
-            Next::Fence(order) => {
-                clocks.fence(thread, order);
-                false
-            }
-            _ => false,
-        };
-        self.clocks = Some(clocks);
-        is_race
-    }
 }
 
 /// The semaphore and the pipe, as locks: no object has these addresses.
@@ -164,7 +104,9 @@ pub fn truth(module: &Module, most: usize) -> Truth {
     let mut undefined = false;
     let instructions = || module.functions.iter().flat_map(|function| &function.instructions);
     let clocks = instructions().any(|instruction| is_weak(&instruction.operation)).then(Clocks::default);
-    let mut first = State { threads: vec![machine.thread(0, 0)], clocks, ..State::default() };
+    let is_early = module.functions.len() > EARLY;
+    let root = if is_early { EARLY } else { 0 };
+    let mut first = State { threads: vec![machine.thread(root, 0)], is_early, clocks, ..State::default() };
     machine.settle(&mut first, 0);
     let mut work = vec![first];
     while let Some(state) = work.pop() {
@@ -285,7 +227,7 @@ impl<'m> Machine<'m> {
             Operation::Store { order, .. } => access(1, true, order.is_some()),
             Operation::Fence(order) => Next::Fence(order),
             Operation::Update { .. } | Operation::CompareExchange { .. } => access(0, true, true),
-            Operation::Call => {
+            Operation::Call | Operation::Invoke { .. } => {
                 let Operand::Symbol(SymbolId(symbol), _) = instruction.operands[0] else { return Next::Undefined };
                 let name = OUTSIDE[symbol as usize - Object::ALL.len()];
                 let arguments = &instruction.operands[1..];
@@ -464,6 +406,28 @@ impl<'m> Machine<'m> {
                 }
                 (true, _) => true,
             },
+            "__cxa_begin_catch" | "__cxa_end_catch" => go_on(after, 0, work),
+            "__cxa_atexit" => {
+                after.later.push((first as usize, arguments[1]));
+                go_on(after, 0, work)
+            }
+            "exit" if thread != 0 => false,
+            "exit" => {
+                after.threads[0].frames.clear();
+                self.go_to_later(&mut after, 0);
+                self.settle(&mut after, 0);
+                work.push(after);
+                true
+            }
+            // An exception that is not caught ends the program.
+            "__cxa_throw" if !self.is_caught(state, thread) => true,
+            "__cxa_throw" | "pthread_exit" => {
+                after.threads[thread].ends = name == "pthread_exit";
+                self.unwind(&mut after, thread);
+                self.settle(&mut after, thread);
+                work.push(after);
+                true
+            }
             "sem_post" => {
                 after.tokens += 1;
                 go_on(after, 0, work)
@@ -482,7 +446,7 @@ impl<'m> Machine<'m> {
         while let Some(instruction) = self.instruction(state, thread) {
             let value = |state: &State, at: usize| self.value(state, thread, &instruction.operands[at]);
             let result = match &instruction.operation {
-                Operation::Call => match self.defined(&instruction.operands[0]) {
+                Operation::Call | Operation::Invoke { .. } => match self.defined(&instruction.operands[0]) {
                     Some(function) => {
                         let entered = self.thread(function, value(state, 1));
                         state.threads[thread].frames.extend(entered.frames);
@@ -537,9 +501,18 @@ impl<'m> Machine<'m> {
                 Operation::Return => {
                     state.threads[thread].frames.pop();
                     if state.threads[thread].frames.is_empty() {
-                        return;
+                        if !self.go_to_later(state, thread) {
+                            return;
+                        }
+                        continue;
                     }
                     0
+                }
+                Operation::LandingPad => 0,
+                Operation::Resume => {
+                    state.threads[thread].frames.pop();
+                    self.unwind(state, thread);
+                    continue;
                 }
                 other => panic!("{other:?} cannot be run"),
             };

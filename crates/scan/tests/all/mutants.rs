@@ -79,6 +79,11 @@ fn without(body: &[Statement], number: &mut usize) -> Vec<Statement> {
                     body,
                 }
             }
+            Statement::Catch(body, handler) => {
+                let body = without(body, number);
+                Statement::Catch(body, without(handler, number))
+            }
+            Statement::Scoped(lock, body) => Statement::Scoped(*lock, without(body, number)),
             Statement::Ask(lock, body, otherwise) => {
                 let body = without(body, number);
                 Statement::Ask(*lock, body, without(otherwise, number))

@@ -1,6 +1,7 @@
 //! Random tiny programs. Most follow a discipline for each variable, so that many have no race, and break it here and
 //! there, so that programs with and without a race look alike.
 
+mod endings;
 mod flags;
 mod gates;
 
@@ -67,12 +68,18 @@ const SECOND: Lock = Lock::Mutex(Address::Variable(Object::Second, 0));
 /// Functions: `main`, two thread entries, and one that others call.
 const HELPER: usize = 3;
 
+/// The seeds that leave this remainder lead to programs with exceptions, and with functions for the end of the program.
+pub const ENDINGS: u64 = 9;
+/// The number of remainders.
+pub const KINDS: u64 = 12;
+
 /// Returns a random program.
 pub fn program(seed: u64) -> Source {
     let mut random = Random::new(seed);
-    match seed % 12 {
+    match seed % KINDS {
         3 | 7 | 11 => return publication(&mut random),
         5 => return flags::program(&mut random),
+        ENDINGS => return endings::program(&mut random),
         _ => {}
     }
     let mut discipline = || match random.below(6) {

@@ -210,6 +210,17 @@ pub enum Statement {
         flipped: bool,
         body: Vec<Statement>,
     },
+    /// Registers a function for the end of the program, with what it is given.
+    AtExit(usize, Given),
+    /// Ends the program.
+    Exit,
+    /// Ends the thread.
+    Leave,
+    Throw,
+    /// Runs a body, and another one if it throws.
+    Catch(Vec<Statement>, Vec<Statement>),
+    /// Runs a body with a lock, which an exception releases.
+    Scoped(Lock, Vec<Statement>),
     /// Stores zero in the flag.
     Clear(Order),
     /// Runs a body for a register from one number down, while it is above another.
@@ -240,6 +251,9 @@ pub enum Test {
     /// By a compare-exchange whose failure is asked for.
     NotSwapped,
 }
+
+/// The function that runs before `main`, if there is one.
+pub const EARLY: usize = 6;
 
 /// Function 0 is `main`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -325,6 +339,11 @@ fn block(body: &[Statement], depth: usize) -> String {
                 let inside = block(body, depth + 1);
                 format!("for r{register} from {from} while {predicate:?} {above}{less} {{\n{inside}{indent}}}")
             }
+            Statement::Catch(body, handler) => {
+                let handler = block(handler, depth + 1);
+                format!("try {{\n{}{indent}}} catch {{\n{handler}{indent}}}", block(body, depth + 1))
+            }
+            Statement::Scoped(lock, body) => format!("with {lock:?} {{\n{}{indent}}}", block(body, depth + 1)),
             Statement::Try(lock, test, body) => {
                 format!("if (!trylock({lock}) by {test:?}) {{\n{}{indent}}}", block(body, depth + 1))
             }

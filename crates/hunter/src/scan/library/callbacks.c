@@ -88,7 +88,7 @@ void *lsearch(const void *key, void *base, size_t *count, size_t size, compare_t
 }
 #endif
 
-/* The effect of an uncaught exception. (A caught one is not modelled.) */
+/* The effect of an exception that must not pass a function. */
 #ifdef WANT_terminate
 void __clang_call_terminate(void *exception)
 {

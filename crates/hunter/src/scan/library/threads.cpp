@@ -7,6 +7,15 @@
 #include <pthread.h>
 #include <thread>
 
+extern "C" int __racehunter_any_int();
+
+// Too many threads, a thread that cannot be joined: handlers of the program may see that.
+[[maybe_unused]] static void may_fail()
+{
+    if (__racehunter_any_int())
+        std::__throw_system_error(1);
+}
+
 #ifdef WANT_start
 // The state of a thread belongs to the thread once it has started: the remaining pointer to it deletes nothing.
 template <> void std::default_delete<std::thread::_State>::operator()(std::thread::_State *) const {}
@@ -25,6 +34,7 @@ static void *std_thread(void *argument)
 
 void std::thread::_M_start_thread(_State_ptr state, void (*)())
 {
+    may_fail();
     pthread_create(&_M_id._M_thread, nullptr, std_thread, state.get());
 }
 #endif
@@ -32,6 +42,7 @@ void std::thread::_M_start_thread(_State_ptr state, void (*)())
 #ifdef WANT_join
 void std::thread::join()
 {
+    may_fail();
     pthread_join(_M_id._M_thread, nullptr);
     _M_id = id();
 }
@@ -40,6 +51,7 @@ void std::thread::join()
 #ifdef WANT_detach
 void std::thread::detach()
 {
+    may_fail();
     pthread_detach(_M_id._M_thread);
     _M_id = id();
 }
