@@ -10,6 +10,9 @@ use racehunter_trace::{Trace, file};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+/// Starts a program with arguments and an input.
+pub type Start<'a> = dyn Fn(&Path, &[String], Option<PathBuf>) -> Result<Hunter, Error> + 'a;
+
 /// What to predict from, and how.
 pub struct Task<'a> {
     /// The trace; or a program or source file, which is recorded first.
@@ -21,7 +24,7 @@ pub struct Task<'a> {
     /// The program's standard input, if it is not that of the recording.
     pub input: Option<&'a Path>,
     /// Starts a program with arguments and an input.
-    pub start: &'a dyn Fn(&Path, &[String], Option<PathBuf>) -> Result<Hunter, Error>,
+    pub start: &'a Start<'a>,
     /// How a program is recorded.
     pub recording: Recording,
     /// What to predict, and how hard to try.
