@@ -1,4 +1,4 @@
-//! Choices that are known in advance: the running thread is chosen again, and again. Whoever asks a walk need not ask it about these.
+//! Choices that are known in advance: the running thread is chosen again, and again. A walk need not be asked about these.
 
 use crate::{DRAWN, GOLDEN, Next, Style, Walk, mix};
 
@@ -65,7 +65,7 @@ impl<const THREADS: usize> Walk<THREADS> {
         Some(AHEAD)
     }
 
-    /// Makes up for this many certain choices that nobody asked about.
+    /// Makes up for this many certain choices that it was not asked about.
     pub fn make_up_for(&mut self, choices: u64, luck: bool) {
         let drawn = match self.style {
             Style::Pct { .. } => {

@@ -361,7 +361,7 @@ impl<const THREADS: usize> Walk<THREADS> {
         allowed.nth(nth).map(|next| next.thread)
     }
 
-    /// For [`Style::Uniform`]: returns whether there were so many choices that a thread which is chosen continues for a while.
+    /// For [`Style::Uniform`]: returns whether there were enough choices for a thread that is chosen to continue for a while.
     const fn is_long(&self) -> bool {
         self.choices > SHORT
     }
