@@ -8,8 +8,8 @@ use racehunter_explore::{
     Execution, Executor, GatedPlace, Going, Observe, Plan, ReadConstraint, Style, Tail, Tracked, decisions,
     reported_sites, shared_sites,
 };
-use racehunter_log::{CodeAddress, Entry, Event, EventNumber, ThreadId, ThreadPath};
-use std::collections::BTreeSet;
+use racehunter_log::{Address, CodeAddress, Entry, Event, EventNumber, ThreadId, ThreadPath};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Threads that race, wait for each other in every way (a lock, a condition variable, a barrier, a loop, time), and copy memory.
 const EVERYTHING: &str = r#"
@@ -227,6 +227,100 @@ fn points_of_a_long_execution_count_even_if_only_the_hooks_see_them() {
         let again = processes.run(&[executions[1].repeat()]).expect("it runs").remove(0);
         assert_eq!((again.outcome, again.events), (executions[1].outcome.clone(), executions[1].events), "{tail:?}");
     }
+}
+
+/// As [`LONG`], with memory from the allocator, and accesses that few walks constrain: rare ones, to a flag that each thread reads and
+/// writes between its rounds.
+const LONG_WITH_FLAG: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int *table, flag, seen, racy;
+
+static void *work(void *argument) {
+    long own = (long)argument;
+    for (int round = 0; round < 60; round++) {
+        pthread_mutex_lock(&lock);
+        for (int i = 0; i < 600; i++) {
+            table[i % 64] += racy;
+            table[(i + round) % 48]++;
+        }
+        pthread_mutex_unlock(&lock);
+        for (int i = 0; i < 400; i++)
+            racy += i;
+        if (flag != own)
+            seen++;
+        flag = (int)own;
+    }
+    return NULL;
+}
+
+int main(void) {
+    pthread_t threads[3];
+    table = calloc(64, sizeof *table);
+    for (long i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, work, (void *)i);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    free(table);
+    return 0;
+}
+"#;
+
+#[test]
+fn long_walks_that_draw_at_every_point_are_the_same_with_brief_logs() {
+    let (_workshop, program) = Workshop::with_program(LONG_WITH_FLAG);
+    let mut processes = start(&program, 1);
+    let observed = Plan { observe: Observe::Everything, ..Plan::default() };
+    let executions = processes.run(&[observed]).expect("it runs");
+    assert!(executions[0].events > 400_000, "{} events", executions[0].events);
+    processes.add_points(&shared_sites(&executions[0]));
+    let log = &processes.run(&[Plan { allocations: true, ..Plan::default() }]).expect("it runs")[0];
+    let walk = |style, seed| Plan { tail: Tail::Walk { style, seed }, allocations: true, ..Plan::default() };
+    let mut plans: Vec<Plan> = (0..3).flat_map(|seed| [walk(Style::Pos, seed), walk(Style::Guided, seed)]).collect();
+    // Each variable once, and the rare ones among them, by their addresses.
+    let mut numbers: BTreeMap<u64, (Vec<CodeAddress>, Vec<CodeAddress>)> = BTreeMap::new();
+    for (entry, access) in log.entries().filter_map(|entry| Some((entry, entry.access()?))) {
+        let (reads, writes) = numbers.entry(access.address.0).or_default();
+        let places = if access.mode.writes() { writes } else { reads };
+        places.push(entry.code());
+    }
+    let main = ThreadPath(MAIN_PATH);
+    let workers = [1, 2, 3].map(|child| ThreadPath(path_of(MAIN_PATH, child)));
+    for (&object, (reads, writes)) in numbers.iter().filter(|(_, (reads, _))| reads.len() < 1_000) {
+        let seed = object >> 2;
+        // Weights that last to the end, and some that do not.
+        for weight in [60_000, 20] {
+            let own = workers.iter().map(|&worker| (worker, weight));
+            let weights = [(main, 3 * weight)].into_iter().chain(own).collect();
+            let track = vec![Tracked::At(Address(object))];
+            plans.push(Plan { track, weights, ..walk(Style::Uniform, seed) });
+        }
+        let at = |code: CodeAddress| GatedPlace { code: code.0, gate: code.0 };
+        let Some((&read, &write)) = reads.first().zip(writes.last()) else { continue };
+        for (worker, skip) in [(1, 0), (2, 3), (3, 30)] {
+            let (reader, read, write) = (path_of(MAIN_PATH, worker), at(read), write.0);
+            let constraint = ReadConstraint { reader, read, write, object, skip, ..ReadConstraint::default() };
+            plans.push(Plan { constraints: vec![constraint], ..walk(Style::Guided, seed) });
+        }
+    }
+    let table = log.entries().find_map(|entry| match entry.event() {
+        Event::Allocated { is_stack: false, .. } => Some(entry.code()),
+        _ => None,
+    });
+    for weight in [60_000, 20] {
+        let track = vec![Tracked::AllocatedAt(table.expect("an allocation is logged"))];
+        let weights = [(main, 3 * weight)].into_iter().chain(workers.map(|worker| (worker, weight))).collect();
+        plans.push(Plan { track, weights, ..walk(Style::Uniform, 5) });
+    }
+    assert!(plans.len() >= 15, "{} plans", plans.len());
+    let (mut of_whole, mut of_brief) = (0, 0);
+    for plan in plans {
+        let pair = processes.run(&[plan.clone(), Plan { brief: true, ..plan.clone() }]).expect("they run");
+        assert_eq!(learned(&pair[0]), learned(&pair[1]), "{plan:?}");
+        (of_whole, of_brief) = (of_whole + pair[0].records.len(), of_brief + pair[1].records.len());
+    }
+    assert!(of_brief * 4 < of_whole, "{of_brief} records instead of {of_whole}");
 }
 
 #[test]

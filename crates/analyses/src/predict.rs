@@ -25,6 +25,8 @@ pub struct Predict {
     part: Part,
     /// Number of executions whose logs were seen.
     seen: u64,
+    /// The last log was too long to predict from, or would have been if it had left out nothing. Not saved: the next log tells.
+    too_long: bool,
     /// What was predicted or found.
     known: HashSet<(Kind, Vec<u64>)>,
 }
@@ -45,7 +47,7 @@ impl Predict {
     /// Creates an analysis that also runs the program to get logs.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self { active: true, seed, part: Part::WHOLE, seen: 0, known: HashSet::new() }
+        Self { active: true, seed, part: Part::WHOLE, seen: 0, too_long: false, known: HashSet::new() }
     }
 
     /// Creates an analysis that reads the logs of other analyses and has targets only for its predictions.
@@ -57,8 +59,10 @@ impl Predict {
     /// Returns the new predictions from a log as targets. Predictions of other parts than `part` are left to the tools that
     /// see the same log.
     fn predictions(&mut self, execution: &Execution, part: Part) -> Vec<Target> {
+        self.too_long = execution.whole_length() > LONGEST;
         if execution.threads < 2
-            || execution.records.len() > LONGEST
+            || self.too_long
+            || execution.is_outline()
             || matches!(execution.outcome, Outcome::Diverged(_) | Outcome::Lost(_))
         {
             return Vec::new();
@@ -89,8 +93,7 @@ impl Predict {
         }
         self.seen += 1;
         // Executions of one program resemble each other, so logs are analysed less and less often.
-        let is_due = self.seen.is_power_of_two() && !execution.is_outline();
-        if is_due { self.predictions(execution, Part::WHOLE) } else { Vec::new() }
+        if self.seen.is_power_of_two() { self.predictions(execution, Part::WHOLE) } else { Vec::new() }
     }
 }
 
@@ -129,7 +132,7 @@ impl Analysis for Predict {
     }
 
     fn reads_other_log(&self, after: u64) -> bool {
-        (self.seen + after + 1).is_power_of_two()
+        !self.too_long && (self.seen + after + 1).is_power_of_two()
     }
 
     fn guesses(&self) -> bool {

@@ -38,7 +38,7 @@ pub struct ReadsFrom {
     grown: BTreeSet<Read>,
     /// Number of executions that other analyses ran.
     overheard: u64,
-    /// The last whole log was too long to learn from.
+    /// The last log was too long to learn from, or would have been if it had left out nothing.
     too_long: bool,
     /// Pairs of reads of one thread with what they saw, as hashes.
     seen_together: FxHashSet<u64>,
@@ -167,12 +167,11 @@ impl ReadsFrom {
 
     /// Takes in an execution of this analysis or another one.
     fn learn(&mut self, execution: &Execution) {
-        if execution.is_outline() {
-            return;
-        }
-        self.too_long = execution.records.len() > LONGEST;
+        // A brief log tells how long it would have been too.
+        self.too_long = execution.whole_length() > LONGEST;
         if execution.threads < 2
             || self.too_long
+            || execution.is_outline()
             || matches!(execution.outcome, Outcome::Diverged(_) | Outcome::Lost(_))
         {
             return;
@@ -466,9 +465,7 @@ impl Analysis for ReadsFrom {
 
     fn plan(&self, target: &Target) -> Plan {
         let tail = Tail::Walk { style: Style::Guided, seed: self.walk_seed(target.number) };
-        // From time to time a whole log shows whether logs are still too long.
-        let brief = self.too_long && !target.number.is_power_of_two();
-        Plan { tail, constraints: target.constraints.clone(), brief, ..Plan::default() }
+        Plan { tail, constraints: target.constraints.clone(), brief: self.too_long, ..Plan::default() }
     }
 
     fn new_targets(&mut self, _target: &Target, execution: &Execution) -> Vec<Target> {
@@ -487,7 +484,7 @@ impl Analysis for ReadsFrom {
     }
 
     fn reads_other_log(&self, after: u64) -> bool {
-        (self.overheard + after + 1).is_power_of_two()
+        !self.too_long && (self.overheard + after + 1).is_power_of_two()
     }
 
     /// Each part tries its own constraints.

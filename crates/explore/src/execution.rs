@@ -151,6 +151,16 @@ impl Execution {
         self.entries().rev().any(Entry::leaves_out)
     }
 
+    /// Returns how many records the log has, and would have for accesses that it leaves out.
+    #[must_use]
+    pub fn whole_length(&self) -> usize {
+        let left_out = self.entries().filter(|entry| entry.leaves_out()).map(|entry| match entry.event() {
+            Event::Passed { accesses } => usize::try_from(accesses).unwrap_or(usize::MAX),
+            _ => 0,
+        });
+        left_out.fold(self.records.len(), usize::saturating_add)
+    }
+
     /// Creates an execution about which nothing is known.
     #[must_use]
     pub fn lost(why: String) -> Self {

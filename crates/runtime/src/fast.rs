@@ -4,6 +4,7 @@
 
 use crate::clock::{RH_DETECT, RH_EPOCH, RH_FAMILY};
 use crate::modules::RH_SITES;
+use crate::schedule::minds::{ENTRIES, RH_MINDED};
 use crate::schedule::{RH_BUDGET, RH_STAYS};
 use crate::shadow::RH_SHADOW;
 use crate::swift::{RH_STACKS_BYTES, RH_STACKS_FROM, RH_SWIFT, RH_SWIFT_AT};
@@ -48,6 +49,12 @@ macro_rules! plain_hook {
             "sub r11, [rip + {stacks_from}]",
             "cmp r11, [rip + {stacks_bytes}]",
             "jb 13f",
+            "mov r11d, edi",                         // an object that the walk minds?
+            "shr r11d, 2",
+            "and r11d, {entries} - 1",
+            "add r11, [rip + {minded}]",
+            "cmp byte ptr [r11], 0",
+            "jne 13f",
             "mov r11, [rip + {budget}]",
             "cmp r11, 1",
             "je 13f",
@@ -86,6 +93,8 @@ macro_rules! plain_hook {
             budget = sym RH_BUDGET,
             swift = sym RH_SWIFT,
             swift_at = sym RH_SWIFT_AT,
+            minded = sym RH_MINDED,
+            entries = const ENTRIES,
             stacks_from = sym RH_STACKS_FROM,
             stacks_bytes = sym RH_STACKS_BYTES,
             look_from = sym __rh_look_from,

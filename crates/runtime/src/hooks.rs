@@ -201,7 +201,7 @@ pub(crate) unsafe fn log_access(
             track::note(&Record { index, code, object, extra, thread: CURRENT.get(), kind, ..Record::default() });
         }
         if !kind.is_atomic() {
-            swift::allow(index, site.cast_mut());
+            swift::allow(index, site.cast_mut(), code);
         }
         return;
     }

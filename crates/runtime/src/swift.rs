@@ -8,6 +8,7 @@
 //! A waiting loop is recognised from the accesses at its points, which are then not looked at. Such a loop is found when the turn of its
 //! thread ends. Short executions are therefore not affected.
 
+use crate::schedule::minds;
 use crate::thread::{COUNT, CURRENT, thread, threads};
 use crate::{Global, afterlife, hold, in_process, log, schedule, server, signals, sites, track};
 use racehunter_abi::{EventNumber, ThreadId};
@@ -33,26 +34,36 @@ static KNOWS_STACKS: Global<bool> = Global::new(false);
 /// Bit of the flag byte of a site that is a point, in this process only: a brief log has an access there.
 pub(crate) const SITE_SEEN: u8 = 0x10;
 
+/// Whether some site has this bit.
+#[unsafe(link_section = ".data.racehunter")]
+static IS_USED: Global<bool> = Global::new(false);
+
+/// Whether hooks handle no points.
+#[unsafe(link_section = ".data.racehunter")]
+static IS_FORBIDDEN: Global<bool> = Global::new(false);
+
 /// The first event from which on points are handled in this way.
 const FIRST: EventNumber = EventNumber(100_000);
 
-/// Called when an access at a point, event `n`, was left out of a brief log. The log has its place.
+/// Called when an access at a point, event `n`, was left out of a brief log. The log has its place, `code`.
 #[inline(always)]
-pub(crate) unsafe fn allow(n: EventNumber, site: *mut u8) {
+pub(crate) unsafe fn allow(n: EventNumber, site: *mut u8, code: usize) {
     // The processes of a loop in one process use the same flag bytes for many logs.
-    if n < FIRST || site.is_null() || in_process::is_on() {
+    if n < FIRST || site.is_null() || in_process::is_on() || minds::may_mind_code(code) {
         return;
     }
     *site |= SITE_SEEN | sites::NOTED;
+    IS_USED.set(true);
     if RH_SWIFT.get() == 0 {
         begin();
     }
 }
 
 unsafe fn begin() {
-    let is_watched = hold::is_active() || track::is_active() || server::is_hushed() || signals::has_outside();
+    let is_tracked = track::is_active() && !minds::knows_tracked();
+    let is_watched = hold::is_active() || is_tracked || server::is_hushed() || signals::has_outside();
     let certain = schedule::certain_points();
-    if certain == 0 || is_watched || COUNT.get() < 2 {
+    if certain == 0 || is_watched || IS_FORBIDDEN.get() || COUNT.get() < 2 {
         return;
     }
     if !KNOWS_STACKS.get() {
@@ -60,6 +71,12 @@ unsafe fn begin() {
     }
     RH_SWIFT.set(certain.saturating_add(1));
     AT_FIRST.set(RH_SWIFT.get());
+}
+
+/// Notes that the walk minds some places. This process may have gone on from one that was part of another walk: then some of them
+/// may have the bit.
+pub(crate) fn minds_places() {
+    IS_FORBIDDEN.set(IS_USED.get());
 }
 
 /// Notes that there is a new thread.

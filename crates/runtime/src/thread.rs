@@ -350,6 +350,9 @@ pub(crate) unsafe fn make_unready(t: *mut Thread, state: State) {
 
 fn count_suspended(before: State, after: State) {
     let one = |state: State| u32::from(state == State::Suspended);
+    if one(after) > one(before) {
+        schedule::draws_anew();
+    }
     SUSPENDED.set(SUSPENDED.get() + one(after) - one(before));
 }
 

@@ -94,6 +94,17 @@ pub(crate) fn has_constraints() -> bool {
     CONSTRAINED.get()
 }
 
+/// Whether blocks of memory are variables.
+pub(crate) unsafe fn has_blocks() -> bool {
+    (*TRACKING.ptr()).variables.iter().any(|variable| variable.allocated_at != 0)
+}
+
+/// Returns the other variables.
+pub(crate) unsafe fn fixed() -> impl Iterator<Item = usize> {
+    let variables = (*TRACKING.ptr()).variables;
+    variables.into_iter().map(|variable| variable.object as usize).filter(|&object| object != 0)
+}
+
 unsafe fn mark_of(address: usize) -> *mut u8 {
     RH_MARKS.get().add(address % MARKS)
 }

@@ -76,6 +76,13 @@ pub(crate) struct ReadConstraints {
 }
 
 impl ReadConstraint {
+    /// Returns the places in the code that it is about, without those that are unknown.
+    pub fn codes(&self) -> impl Iterator<Item = u64> + '_ {
+        let rivals = self.rivals.iter().take_while(|rival| rival.code != 0);
+        let gated = core::iter::once(&self.read).chain(rivals).flat_map(|place| [place.code, place.gate]);
+        gated.chain([self.write]).filter(|&code| code != 0)
+    }
+
     fn is_about(&self, object: u64) -> bool {
         self.object == 0 || self.object == object
     }
@@ -159,9 +166,29 @@ impl ReadConstraints {
     }
 
     pub(crate) fn hold_back(&self, next: &Next) -> bool {
-        self.stale == Some(next.path)
-            || self.holds_early(next.path)
-            || self.open[..self.count].iter().any(|open| open.holds_back(next))
+        self.holds_back_anywhere(next.path) || self.open[..self.count].iter().any(|open| open.holds_back(next))
+    }
+
+    /// Returns whether the thread is held back wherever it is.
+    pub(crate) fn holds_back_anywhere(&self, path: u64) -> bool {
+        self.stale == Some(path) || self.holds_early(path)
+    }
+
+    /// Returns whether there are any that are neither satisfied nor given up.
+    pub(crate) fn are_open(&self) -> bool {
+        self.stale.is_some() || self.open[..self.count].iter().any(|open| !open.over)
+    }
+
+    /// Returns whether an operation is one of those that they are about: it may change their progress, or be held back.
+    pub(crate) fn mind(&self, code: u64, object: u64) -> bool {
+        self.open[..self.count].iter().filter(|open| !open.over).any(|open| {
+            object != 0 && object == open.constraint.object || open.constraint.codes().any(|place| place == code)
+        })
+    }
+
+    /// Returns the number of times that threads may be held back before the constraints are dropped.
+    pub(crate) const fn patience_left(&self) -> u64 {
+        self.patience.saturating_sub(1) as u64
     }
 
     /// Returns whether a thread has only one more constrained read to make, of a write that has not happened yet.

@@ -8,6 +8,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod certain;
 mod constraint;
 mod sample;
 
@@ -114,6 +115,12 @@ const fn mix(state: u64) -> u64 {
 /// Maximum number of threads whose accesses a [`Style::Uniform`] knows.
 pub const MOST_WEIGHTS: usize = 64;
 
+/// Number of choices of a [`Style::Uniform`] after which a thread that is chosen continues for a while.
+const SHORT: u64 = 50_000;
+/// For fewer choices than a power of two below two to this power; each of these powers has the same probability. So the walk has
+/// preemptions that follow each other closely, and threads that get far in between.
+const LENGTHS: u64 = 10;
+
 /// Maximum number of priority changes in one walk.
 pub const MOST_CHANGES: usize = 15;
 
@@ -145,6 +152,10 @@ pub struct Walk<const THREADS: usize> {
     /// The thread that makes the next one.
     intended: Option<u32>,
     constraints: ReadConstraints,
+    /// They held some thread back when [`Walk::certain_choices`] was called.
+    some_wait: bool,
+    /// For [`Style::Uniform`]: number of choices at which the running thread simply continues.
+    stays_for: u64,
 }
 
 /// Drawn priorities are above this; those given at a change are below, but above [`LAST`].
@@ -173,6 +184,8 @@ impl<const THREADS: usize> Walk<THREADS> {
             left: [0; THREADS],
             intended: None,
             constraints: ReadConstraints::NONE,
+            some_wait: false,
+            stays_for: 0,
         }
     }
 
@@ -190,6 +203,7 @@ impl<const THREADS: usize> Walk<THREADS> {
         self.weighed = 0;
         self.intended = None;
         self.constraints = ReadConstraints::NONE;
+        self.stays_for = 0;
         self.used = 0;
         self.changes = [0; MOST_CHANGES];
         if let Style::Pct { depth, length } | Style::PctVariables { depth, length } = style {
@@ -275,7 +289,7 @@ impl<const THREADS: usize> Walk<THREADS> {
                 self.constraints.give_up(&chosen);
                 self.sample(core::iter::once(chosen), candidates)
             }
-            Style::Uniform => self.choose_evenly(candidates),
+            Style::Uniform => self.choose_evenly(running, candidates),
         }
     }
 
@@ -312,13 +326,23 @@ impl<const THREADS: usize> Walk<THREADS> {
         self.constraints.performed(done);
     }
 
-    fn choose_evenly(&mut self, candidates: impl Iterator<Item = Next> + Clone) -> Option<u32> {
+    fn choose_evenly(&mut self, running: u32, candidates: impl Iterator<Item = Next> + Clone) -> Option<u32> {
+        self.choices += 1;
+        let is_over = self.is_long() && self.all_left(candidates.clone()) == 0;
+        if is_over {
+            self.intended = None;
+        }
+        if self.stays_for > 0 && candidates.clone().any(|next| next.thread == running && (!next.chosen || is_over)) {
+            self.stays_for -= 1;
+            return Some(running);
+        }
         let intended_is_here = |intended| candidates.clone().any(|next| next.thread == intended);
-        let free = |next: &Next| !next.chosen;
+        let free = |next: &Next| !next.chosen || is_over;
         // A drawn thread that cannot run stays drawn as long as others have something else to do.
-        if self
-            .intended
-            .is_none_or(|intended| !intended_is_here(intended) && !candidates.clone().any(|next| free(&next)))
+        if !is_over
+            && self
+                .intended
+                .is_none_or(|intended| !intended_is_here(intended) && !candidates.clone().any(|next| free(&next)))
         {
             self.intended = self.draw_by_weight(candidates.clone());
         }
@@ -329,8 +353,22 @@ impl<const THREADS: usize> Walk<THREADS> {
             return None;
         }
         let nth = self.below(count) as usize;
+        if self.is_long() {
+            let length = self.below(LENGTHS);
+            self.stays_for = self.below(1 << length);
+        }
         let mut allowed = allowed;
         allowed.nth(nth).map(|next| next.thread)
+    }
+
+    /// For [`Style::Uniform`]: returns whether there were enough choices for a thread that is chosen to continue for a while.
+    const fn is_long(&self) -> bool {
+        self.choices > SHORT
+    }
+
+    /// Returns the number of accesses that these threads have left.
+    fn all_left(&mut self, candidates: impl Iterator<Item = Next>) -> u64 {
+        candidates.fold(0, |sum, next| sum + self.left_of(next.thread, next.path))
     }
 
     /// Draws a thread by the number of accesses that it has left; any thread, if none has any.
@@ -410,25 +448,6 @@ impl<const THREADS: usize> Walk<THREADS> {
         }
     }
 
-    /// For [`Style::Pct`]: returns the number of choices that follow at which the running thread is certainly chosen again, as long as
-    /// the same threads can run. `None` for other walks.
-    #[must_use]
-    pub const fn certain_choices(&self) -> Option<u64> {
-        match self.style {
-            Style::Pct { .. } if self.next_change == 0 => Some(u64::MAX),
-            Style::Pct { .. } => Some(self.next_change - self.choices - 1),
-            _ => None,
-        }
-    }
-
-    /// Makes up for this many certain choices, for each of which [`Walk::rarely`] would have drawn a number if `draws`.
-    pub const fn make_up_for(&mut self, choices: u64, draws: bool) {
-        self.choices += choices;
-        if draws {
-            self.random = self.random.wrapping_add(GOLDEN.wrapping_mul(choices));
-        }
-    }
-
     /// Counts accesses of the chosen variables that changed nothing, fewer than [`Walk::until_change`]. Returns the total number,
     /// including threads that have begun.
     pub fn skip(&mut self, accesses: u64) -> u64 {
@@ -487,6 +506,7 @@ impl<const THREADS: usize> Walk<THREADS> {
     pub fn gives_way(&mut self, thread: u32) {
         if self.style == Style::Uniform {
             self.set_left(thread, 0);
+            self.stays_for = 0;
             // The drawn thread may wait for one that is kept waiting here.
             self.intended = None;
         }

@@ -1,6 +1,6 @@
 //! Starts an execution: what the runtime takes from the plan in its slot.
 
-use super::{PLAN, WALK, arm, log_state, uncounted};
+use super::{PLAN, WALK, arm, log_state, minds, uncounted};
 use crate::thread::{COUNT, State, thread, threads};
 use crate::{log, server, start};
 use racehunter_abi::control::{
@@ -65,6 +65,7 @@ pub(super) unsafe fn take_tail() {
     let slot = server::slot();
     // What the last walk has not been told is not about this one.
     uncounted();
+    minds::begin();
     (*PLAN.ptr()).tail = (*slot).tail;
     let style = match (*slot).tail {
         TAIL_PCT => Style::Pct { depth: (*slot).depth, length: (*slot).length },
@@ -84,13 +85,9 @@ pub(super) unsafe fn take_tail() {
     for constraint in (*slot).constraints.iter().take_while(|constraint| constraint.reader != 0) {
         let place = |[code, gate]: [u64; 2]| GatedPlace { code, gate };
         let (read, rivals, skip) = (place(constraint.read), constraint.rivals.map(place), constraint.skip as u32);
-        (*walk).constrain(ReadConstraint {
-            reader: constraint.reader,
-            read,
-            object: constraint.object,
-            skip,
-            write: constraint.write,
-            rivals,
-        });
+        let (reader, object, write) = (constraint.reader, constraint.object, constraint.write);
+        let constraint = ReadConstraint { reader, read, object, skip, write, rivals };
+        minds::constraint(constraint.codes(), object);
+        (*walk).constrain(constraint);
     }
 }

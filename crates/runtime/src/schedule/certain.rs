@@ -1,7 +1,7 @@
 //! Choices of a walk that are known in advance: the running thread is chosen again at the next points. The walk learns of them
 //! when it has to choose.
 
-use super::{PLAN, RH_STAYS, WALK, close, now, spin};
+use super::{PLAN, RH_STAYS, WALK, close, minds, now, spin};
 use crate::{Global, swift};
 use racehunter_abi::EventNumber;
 
@@ -9,14 +9,14 @@ use racehunter_abi::EventNumber;
 /// walk does not count choices.
 #[unsafe(link_section = ".data.racehunter")]
 static CERTAIN: Global<u64> = Global::new(UNCOUNTED);
-/// Its value when the walk made its last choice, and whether the walk would have drawn a number for each.
+/// Its value when the walk made its last choice, and whether the walk would have drawn a number before each, for something rare.
 #[unsafe(link_section = ".data.racehunter")]
 static CERTAIN_AT_FIRST: Global<u64> = Global::new(UNCOUNTED);
 #[unsafe(link_section = ".data.racehunter")]
 static DRAWS: Global<bool> = Global::new(false);
 const UNCOUNTED: u64 = u64::MAX;
 
-/// The same for a walk that counts its choices: only at this many points. `draws`: it would draw a number at each.
+/// The same for a walk that counts its choices: only at this many points. `draws`: it would draw a number before each.
 pub(super) fn close_for(choices: u64, draws: bool) {
     // No execution makes more of them.
     let choices = choices.min(UNCOUNTED - 1);
@@ -39,15 +39,15 @@ pub(super) fn uncounted() {
     CERTAIN_AT_FIRST.set(UNCOUNTED);
 }
 
-/// Returns whether the running thread is certainly chosen at the next point, and counts that choice.
+/// Returns whether the running thread is certainly chosen at the next point, for this operation, and counts that choice.
 #[inline(always)]
-pub(super) unsafe fn is_chosen_again() -> bool {
+pub(super) unsafe fn is_chosen_again(code: usize, object: usize) -> bool {
     swift::end();
     let (plan, certain, next) = (PLAN.ptr(), CERTAIN.get(), now().next());
     if certain == UNCOUNTED || (*plan).decided == next {
         return true;
     }
-    if certain == 0 {
+    if certain == 0 || minds::may_mind(code, object) {
         return false;
     }
     CERTAIN.set(certain - 1);

@@ -1,6 +1,6 @@
 //! Chooses the thread that continues when the plan does not say.
 
-use super::{PLAN, WALK, close, close_for, flags, partner_at, spin};
+use super::{PLAN, WALK, close, close_for, flags, minds, partner_at, spin};
 use crate::thread::{
     CURRENT, LIVE, SUSPENDED, State, Thread, next_ready, next_suspended, ready_count, ready_thread, thread, threads,
 };
@@ -73,9 +73,11 @@ pub(super) unsafe fn is_held_back_alone() -> bool {
         && (*WALK.ptr()).holds_all_back(core::iter::once(next(CURRENT.get())))
 }
 
-/// Returns whether the strategy is a walk with priorities that choices do not change.
-pub(super) unsafe fn follows_priorities() -> bool {
-    (*PLAN.ptr()).tail != TAIL_MIN_SWITCHES && (*WALK.ptr()).follows_priorities()
+/// Returns whether the running thread, the only one that can run, continues at every point until another one can.
+pub(super) unsafe fn is_certain_alone() -> bool {
+    let walk = WALK.ptr();
+    (*PLAN.ptr()).tail != TAIL_MIN_SWITCHES
+        && ((*walk).follows_priorities() || !(*walk).has_open_constraints() && minds::alone())
 }
 
 /// Number of threads whose next operations are found out only once per choice.
@@ -135,11 +137,17 @@ pub(super) unsafe fn choose(n: EventNumber, from: ThreadId, able: bool, cause: C
             if (*walk).follows_priorities() {
                 close();
             } else if able
+                && ready > 1
                 && cause == Cause::Strategy
-                && chosen == Some(from.0)
-                && let Some(choices) = (*walk).certain_choices()
+                && let Some(chosen) = chosen
             {
-                close_for(choices, LIVE.get() > ready);
+                let luck = LIVE.get() > ready;
+                let certain = (*walk).certain_choices(chosen, (0..ready).map(next), luck);
+                if let Some(choices) = certain.filter(|&choices| choices > 0)
+                    && minds::choice(chosen, (0..ready).map(next))
+                {
+                    close_for(choices, luck);
+                }
             }
         }
         return chosen.map_or(from, ThreadId);

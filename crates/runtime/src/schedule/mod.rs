@@ -10,6 +10,7 @@
 mod beginning;
 mod certain;
 mod choice;
+pub(crate) mod minds;
 mod points;
 pub(crate) mod spin;
 mod waiting;
@@ -27,7 +28,7 @@ use crate::thread::{CURRENT, SUSPENDED, State, current, make_ready, me, ready_co
 use crate::{Global, atomics, fiber, hold, io, log, outcome, server, signals, start, swift, time, track, watchdog};
 use beginning::{announce_threads, take_switches, take_tail};
 use certain::{close_for, is_chosen_again, make_up, uncounted};
-use choice::{choose, follows_priorities, is_held_back_alone, may_wake, possible, waits_outside};
+use choice::{choose, is_certain_alone, is_held_back_alone, may_wake, possible, waits_outside};
 use points::passed_point;
 use racehunter_abi::control::{FLAG_DEBUG, FLAG_SELECTIVE, MAX_THREADS, OUTCOME_LIMIT, Slot, TAIL_MIN_SWITCHES, TURN};
 use racehunter_abi::{Cause, EventNumber, Kind, Record, ThreadId};
@@ -190,12 +191,28 @@ pub(crate) unsafe fn counted() -> u64 {
 /// next tracked access.
 pub(crate) unsafe fn open() {
     let plan = PLAN.ptr();
-    swift::end();
-    make_up();
-    RH_STAYS.set((*plan).tail == TAIL_MIN_SWITCHES);
+    reconsider();
     if (*plan).flags & FLAG_SELECTIVE != 0 {
         (*plan).behind_point = now().next();
         arm();
+    }
+}
+
+/// Asks the walk at the next point.
+unsafe fn reconsider() {
+    swift::end();
+    make_up();
+    RH_STAYS.set((*PLAN.ptr()).tail == TAIL_MIN_SWITCHES);
+}
+
+/// Notes that there is one more thread, or one more that waits for time. That is no choice of a walk that follows priorities; others
+/// draw numbers for it.
+pub(crate) fn draws_anew() {
+    // SAFETY: see the crate documentation.
+    unsafe {
+        if !(*WALK.ptr()).follows_priorities() {
+            reconsider();
+        }
     }
 }
 
@@ -212,6 +229,9 @@ pub(crate) fn event_at(budget: u64) -> EventNumber {
 /// Notes an event in a walk with read constraints.
 pub(crate) unsafe fn performed(record: &Record) {
     let Record { code, object, kind, .. } = *record;
+    if (*WALK.ptr()).minds(code.0, object) {
+        reconsider();
+    }
     (*WALK.ptr()).performed(Done {
         path: (*thread(record.thread)).path,
         code: code.0,
@@ -223,6 +243,9 @@ pub(crate) unsafe fn performed(record: &Record) {
 /// Notes that a thread has created another one, which is about to start.
 pub(crate) unsafe fn created(parent: ThreadId, child: ThreadId) {
     let walk = WALK.ptr();
+    if (*walk).is_counting() {
+        reconsider();
+    }
     (*walk).skip(track::take_counted());
     (*walk).begins(child.0);
     (*walk).created(parent.0, (*thread(parent)).path, child.0, (*thread(child)).path);
@@ -438,7 +461,7 @@ unsafe fn due(n: EventNumber, is_point: bool) -> Option<Cause> {
         if RH_BUDGET.get() == 0 {
             arm();
         }
-        if is_point && n >= (*plan).tail_from && ready_count() == 1 && follows_priorities() {
+        if is_point && n >= (*plan).tail_from && ready_count() == 1 && is_certain_alone() {
             close();
         }
         return None;
@@ -473,10 +496,8 @@ pub(crate) unsafe fn decide_and_switch(n: EventNumber, able: bool, cause: Cause)
     if spin::is_awaited() {
         spin::review(n);
     }
-    swift::end();
     (*plan).decided = n;
-    make_up();
-    RH_STAYS.set((*plan).tail == TAIL_MIN_SWITCHES);
+    reconsider();
     let wanted = if (*plan).running { (*plan).switches.take_due(n) } else { None };
     let (to, cause) = if let Some(wanted) = wanted {
         let fits = wanted.at == n && standing().is_meant(wanted);

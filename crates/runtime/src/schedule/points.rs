@@ -70,7 +70,7 @@ unsafe fn point_at(code: usize, object: usize, changes: bool) -> EventNumber {
 /// returns its number.
 #[inline(always)]
 pub(crate) unsafe fn pass(code: usize, object: usize, changes: bool) -> Option<EventNumber> {
-    if !RH_STAYS.get() || RH_BUDGET.get() == 1 || signals::has_outside() || !is_chosen_again() {
+    if !RH_STAYS.get() || RH_BUDGET.get() == 1 || signals::has_outside() || !is_chosen_again(code, object) {
         return None;
     }
     let t = current();
@@ -107,7 +107,10 @@ pub(crate) unsafe fn passed_round() {
 /// Handles an access that is not a point, is already counted, and has used up the budget.
 #[cold]
 pub(crate) unsafe fn attention(code: usize) -> EventNumber {
-    (*current()).code = code;
+    let t = current();
+    (*t).code = code;
+    // What the walk knows of its operations is about points.
+    (*t).next_object = 0;
     let n = now();
     let n = if is_decided(n) { settle(n) } else { decide_before(n, false) };
     debug::reached(n)

@@ -138,6 +138,7 @@ pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) 
     (*t).path = 0;
     (*t).described = [0; 2];
     LIVE.set(LIVE.get() + 1);
+    schedule::draws_anew();
     clock::inherit(t);
     reach::note_replaced();
     Ok(t)
