@@ -49,6 +49,16 @@ impl Solver<'_, '_> {
     ) {
         self.ends_in(id, at);
         if self.points_to.instances[id].thread == MAIN {
+            let points_to = self.points_to;
+            let outer = |id: &InstanceId| points_to.instances[*id].caller.map(|(outer, _)| outer);
+            let mut within = std::iter::successors(Some(id), outer).take(points_to.instances.len());
+            let ends = |id| points_to.instances[id].shared || points_to.exits.instances().any(|exit| exit == id);
+            // One of the functions may call it: then those that have not begun yet are next, whichever they are.
+            if within.any(ends) {
+                for id in points_to.exits.instances() {
+                    self.go_to(id, state, solution, work);
+                }
+            }
             self.run_from(None, state, solution, work);
         }
     }
