@@ -33,6 +33,7 @@ mod primitives;
 mod probes;
 mod real;
 mod recipes;
+mod recorded;
 mod reports;
 mod rounds;
 mod scale;

@@ -308,9 +308,9 @@ byte_enum! {
         /// Accesses of `thread` at points were left out here: `object` is how many of them no other record has the number of. The last of
         /// them is event `index`. Only where the plan asks for a brief log.
         Passed = 104,
-        /// `thread` is about to move or resize the block at `object`, which keeps its first `extra` bytes. Only if allocations are
-        /// logged.
-        Moved = 105,
+        /// The C library reads `extra` bytes at `object` for `thread`: the contents of a block that moves, or what a call turns out to
+        /// have read. Not an event. Only if allocations are logged.
+        Taken = 105,
     }
 }
 

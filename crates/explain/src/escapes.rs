@@ -85,8 +85,7 @@ fn gap(symbols: &Symbols, escaped: &Escaped) -> Option<Gap> {
 
 /// Returns true if threads may order each other through what escaped, so that the detector reports ordered accesses as
 /// a race.
-#[must_use]
-pub fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> bool {
+pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> bool {
     match what {
         what if what.is_assumption() => false,
         Escape::None | Escape::Fork | Escape::Exec | Escape::Returned | Escape::OwnStack | Escape::Taker => false,

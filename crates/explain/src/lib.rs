@@ -25,7 +25,7 @@ mod stored;
 mod threads;
 mod values;
 
-pub use escapes::{may_synchronise, uncontrolled};
+pub use escapes::uncontrolled;
 pub use stored::{plan_of, stored_switches};
 
 use meeting::{Evidence, Meeting};

@@ -64,6 +64,12 @@ impl Code {
         };
         // The definitions of each name, both those visible to other modules and the internal ones, by module.
         let mut defined: FxHashMap<(Option<u32>, &str), Vec<Place>> = FxHashMap::default();
+        let all = (0..).zip(&modules).flat_map(|(number, module)| {
+            let symbols = module.functions.iter().filter_map(|function| module.symbol(function.symbol));
+            symbols.map(move |symbol| (key(number, symbol), reads_by_events(symbol)))
+        });
+        let mut own: FxHashMap<(Option<u32>, &str), bool> = FxHashMap::default();
+        all.for_each(|(key, reads_by_events)| *own.entry(key).or_insert(true) &= reads_by_events);
         for (number, module) in (0..).zip(&modules) {
             let first = code.sites.len();
             code.sites.resize(first + module.site_count as usize, None);
@@ -81,7 +87,9 @@ impl Code {
                 }
             }
             code.routines.push(module.functions.iter().map(|_| OnceCell::new()).collect());
-            code.known.push(module.functions.iter().map(|function| Known::of(module, function)).collect());
+            let is_own = |symbol: &Symbol| own.get(&key(number, symbol)).copied().unwrap_or(false);
+            let known = |function| Known::of(module, function, &is_own);
+            code.known.push(module.functions.iter().map(known).collect());
         }
         let is_announced =
             |&(module, position): &Place| modules[module as usize].functions[position as usize].entry_site.is_some();
@@ -146,13 +154,19 @@ impl Callee {
     }
 }
 
+/// Returns true if a function reads what its parameters point to by events. A copy that a call makes is read without.
+fn reads_by_events(symbol: &Symbol) -> bool {
+    matches!(symbol.kind, SymbolKind::Function { attributes, .. } if !attributes.by_value && !attributes.variadic)
+}
+
 /// Returns the key of a symbol in the whole program.
 fn key(module: u32, symbol: &Symbol) -> (Option<u32>, &str) {
     ((symbol.linkage == Linkage::Internal).then_some(module), &symbol.name)
 }
 
 impl Known {
-    fn of(module: &Module, function: &Function) -> Self {
+    /// `is_own` says which functions are those of the program that read what their parameters point to by events.
+    fn of(module: &Module, function: &Function, is_own: &dyn Fn(&Symbol) -> bool) -> Self {
         let mut simple: Vec<u32> = Vec::new();
         let mut others: Vec<u32> = Vec::new();
         for (user, instruction) in (0..).zip(&function.instructions) {
@@ -183,10 +197,15 @@ impl Known {
                     _ => order.is_some(),
                 }
             }
-            (Operation::Call, [_, arguments @ ..]) => {
-                let name = called(module, instruction);
+            // The callee reads the local, or a copy of it.
+            (Operation::Call | Operation::Invoke { .. }, [callee, arguments @ ..]) => {
                 let is_local = |argument: &Operand| local_of(function, argument).is_some();
-                name.starts_with("llvm.") && !tells_the_compiler(name) && arguments.iter().any(is_local)
+                let symbol = match callee {
+                    &Operand::Symbol(symbol, 0) => module.symbol(symbol),
+                    _ => None,
+                };
+                let has_events = |symbol: &Symbol| tells_the_compiler(&symbol.name) || is_own(symbol);
+                !symbol.is_some_and(has_events) && arguments.iter().any(is_local)
             }
             _ => false,
         };

@@ -216,7 +216,6 @@ pub fn summary(trace: &Trace, report: &Report, policy: Policy) -> Summary {
         cut: None,
         failed: None,
         unseen: Vec::new(),
-        unordered: Vec::new(),
         assumes,
     };
     if let Some(ending) = trace.ending() {

@@ -2,17 +2,18 @@
 
 use crate::session::add_libraries;
 use crate::{Error, Event, Hunter, Observer, files};
-use racehunter_explain::{may_synchronise, uncontrolled};
+use racehunter_explain::uncontrolled;
 use racehunter_explore::{Allowed, Escaped, Execution, Observe, Outcome, Plan, Tail};
+use racehunter_finding::Uncontrolled;
 use racehunter_flow::Follower;
 use racehunter_log::{CodeAddress, Escape, Event as Logged, Record, entries};
 use racehunter_report::messages;
 use racehunter_report::recording::{Ended, Recording as Line};
 use racehunter_symbols::{Symbols, own_frame};
 use racehunter_trace::recording::{Converter, LogReader, LogWriter, Names, Survey};
-use racehunter_trace::{Ending, Origin, Subject, Unseen, file};
+use racehunter_trace::{Ending, Origin, Subject, file};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::io::{BufReader, BufWriter, Seek as _, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -174,7 +175,7 @@ impl Hunter {
             outcome: if is_misused { format!("{ended}, and misused an object") } else { ended.to_string() },
             is_failure: is_misused || ended.is_failure(|status| how.allowed.contains(status)),
             is_whole: whole,
-            unseen: self.unseen(&escapes),
+            unseen: self.unseen(escapes),
         };
         writer.set_ending(&ending)?;
         writer.finish()?;
@@ -182,17 +183,15 @@ impl Hunter {
     }
 
     /// Returns what an execution reached that its trace does not have, each once.
-    fn unseen(&mut self, escapes: &BTreeSet<(Escape, CodeAddress, u64)>) -> Vec<Unseen> {
+    fn unseen(&mut self, escapes: BTreeSet<(Escape, CodeAddress, u64)>) -> Vec<String> {
         add_libraries(&mut self.symbols, &self.processes);
-        let mut all: BTreeMap<String, bool> = BTreeMap::new();
-        for &(what, code, object) in escapes {
-            let may_order = may_synchronise(&self.symbols, what, object);
-            for gap in uncontrolled(&self.symbols, &[Escaped { what, code, object, executions: 1 }]) {
-                let place = (gap.line > 0).then(|| format!("{}:{}", gap.file, gap.line));
-                *all.entry(messages::uncontrolled(&gap.what, &gap.detail, place.as_deref())).or_default() |= may_order;
-            }
-        }
-        all.into_iter().map(|(what, may_order)| Unseen { what, may_order }).collect()
+        let escaped = |(what, code, object)| Escaped { what, code, object, executions: 1 };
+        let escaped: Vec<Escaped> = escapes.into_iter().map(escaped).collect();
+        let named = |gap: Uncontrolled| {
+            let place = (gap.line > 0).then(|| format!("{}:{}", gap.file, gap.line));
+            messages::uncontrolled(&gap.what, &gap.detail, place.as_deref())
+        };
+        uncontrolled(&self.symbols, &escaped).into_iter().map(named).collect()
     }
 }
 

@@ -198,7 +198,7 @@ impl Entry<'_> {
             Kind::Allocated => {
                 Event::Allocated { block: object, size: record.extra, is_stack: record.detail == ALLOCATED_STACK }
             }
-            Kind::Moved => Event::Moved { block: object, size: record.extra },
+            Kind::Taken => Event::Taken { block: object, size: record.extra },
             Kind::Mapped => Event::Mapped { block: object, size: record.extra },
             Kind::ThreadState => Event::ThreadState { on: (record.detail != 0).then(|| blockage(record)) },
             Kind::Misuse => Event::Misuse {

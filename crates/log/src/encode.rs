@@ -207,7 +207,7 @@ impl Fields {
                 let detail = if is_stack { ALLOCATED_STACK } else { 0 };
                 Self { extra: size, detail, ..Self::about(Kind::Allocated, block.0) }
             }
-            Event::Moved { block, size } => Self { extra: size, ..Self::about(Kind::Moved, block.0) },
+            Event::Taken { block, size } => Self { extra: size, ..Self::about(Kind::Taken, block.0) },
             Event::Mapped { block, size } => Self { extra: size, ..Self::about(Kind::Mapped, block.0) },
             Event::ThreadState { on } => {
                 on.map_or_else(|| Self::of(Kind::ThreadState), |on| Self::blockage(Kind::ThreadState, on))

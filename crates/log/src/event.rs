@@ -250,8 +250,8 @@ pub enum Event {
         /// Whether it is the stack of the thread.
         is_stack: bool,
     },
-    /// The contents of a block are about to move to another one, which begins next.
-    Moved {
+    /// The C library reads memory: the contents of a block that moves, or what a call turns out to have read.
+    Taken {
         /// First address.
         block: Address,
         /// Number of bytes.

@@ -4,7 +4,7 @@ use crate::text::count;
 use crate::two_runs::TwoRuns;
 use crate::{Format, Reporter, messages};
 use racehunter_finding::{Finding, Site};
-use racehunter_trace::{Ending, Unseen};
+use racehunter_trace::Ending;
 use serde::Serialize;
 use std::io::{self, Write};
 use std::time::Duration;
@@ -236,9 +236,6 @@ pub struct Summary {
     /// What the recorded execution reached that its trace does not have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<String>,
-    /// That by which threads may order each other. Then a prediction may be false.
-    #[serde(skip)]
-    pub unordered: Vec<String>,
     /// What they rest on.
     #[serde(skip)]
     pub assumes: Assumption,
@@ -336,18 +333,16 @@ impl Summary {
 
     /// Adds what the trace says about the execution that was recorded.
     pub fn add_ending(&mut self, ending: &Ending) {
-        let named = |unseen: &Unseen| unseen.what.clone();
         self.failed = ending.is_failure.then(|| ending.outcome.clone());
         self.cut = (!ending.is_whole).then(|| ending.outcome.clone());
-        self.unseen = ending.unseen.iter().map(named).collect();
-        self.unordered = ending.unseen.iter().filter(|unseen| unseen.may_order).map(named).collect();
+        self.unseen.clone_from(&ending.unseen);
         self.complete &= self.unseen.is_empty() && ending.is_whole;
     }
 
-    /// Returns true if predictions may be false and were not tried: threads may be ordered by something that the trace lacks.
+    /// Returns true if predictions may be false and were not tried: the program may depend on something that the trace lacks.
     #[must_use]
     pub fn is_doubtful(&self) -> bool {
-        self.unconfirmed.is_none() && self.findings > 0 && !self.unordered.is_empty()
+        self.unconfirmed.is_none() && self.findings > 0 && !self.unseen.is_empty()
     }
 
     /// Returns why the result is no answer, if so: predicting was cut short, the recorded execution failed, or predictions
@@ -355,10 +350,9 @@ impl Summary {
     #[must_use]
     pub fn unclear(&self) -> Vec<String> {
         if self.is_doubtful() {
+            let what = self.unseen.join("; ");
             return vec![format!(
-                "threads may be ordered by what the trace does not have, so predictions may be false ({}): try them with \
-                 --confirm",
-                self.unordered.join("; ")
+                "predictions may be false, because the trace lacks something: {what}; try them with --confirm"
             )];
         }
         if self.findings > 0 {

@@ -86,7 +86,6 @@ impl Recording {
         (ran, log_bytes): (Duration, u64),
     ) -> Self {
         let Ending { outcome, is_failure: failed, is_whole: whole, unseen } = ending.clone();
-        let unseen = unseen.into_iter().map(|unseen| unseen.what).collect();
         let (reason, run_seconds) = ("recording", ran.as_secs_f64());
         Self {
             reason,

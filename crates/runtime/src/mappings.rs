@@ -7,7 +7,7 @@
 //! knows the place before.
 
 use crate::io::channels;
-use crate::memory::{detects, last_access, log_move};
+use crate::memory::{detects, last_access, log_taken};
 use crate::shadow::{self, Access};
 use crate::sync::{fail, interpose, objects};
 use crate::thread::CURRENT;
@@ -238,7 +238,7 @@ pub(crate) unsafe extern "C" fn remap(
     let [old_len, new_len] = [old_len, new_len].map(|len| len.next_multiple_of(PAGE));
     let (now, kept) = (mapped as usize, if mapped as usize == at { old_len.min(new_len) } else { 0 });
     if kept == 0 {
-        log_move(at, old_len.min(new_len));
+        log_taken(at, old_len.min(new_len));
     }
     ends(at + kept, old_len - kept, MREMAP, code);
     begins(now + kept, new_len - kept);

@@ -117,12 +117,12 @@ unsafe fn begins(block: *mut u8, size: usize, code: usize) -> *mut u8 {
     block
 }
 
-/// Logs that the contents of a block move: who reads them at their new place depends on what they were at the old one.
-pub(crate) unsafe fn log_move(block: usize, size: usize) {
+/// Logs that the C library reads memory, for recordings: what the thread does next may depend on it.
+pub(crate) unsafe fn log_taken(block: usize, size: usize) {
     if schedule::running() && schedule::flags() & FLAG_ALLOCATIONS != 0 {
         let (index, thread) = (schedule::now(), CURRENT.get());
         let (object, extra) = (block as u64, size as u64);
-        log::put(Record { index, object, extra, thread, kind: Kind::Moved, ..Record::default() });
+        log::put(Record { index, object, extra, thread, kind: Kind::Taken, ..Record::default() });
     }
 }
 
@@ -198,7 +198,7 @@ unsafe extern "C" fn reallocate(block: *mut u8, size: usize, code: usize) -> *mu
     /// Smaller blocks are moved even if they fit: a pointer to the old place is invalid.
     const ALWAYS_MOVED: usize = 4 << 10;
     let old = malloc_usable_size(block);
-    log_move(block as usize, old.min(size));
+    log_taken(block as usize, old.min(size));
     let moves = old <= ALWAYS_MOVED || size > old || size < old / 2;
     if detects() && moves && old.max(size) <= MOVED_HERE && old != 0 {
         let new = allocate(size, code);

@@ -187,7 +187,7 @@ unsafe fn is_wanted(record: &Record) -> bool {
     let slot = server::slot();
     match record.kind {
         Kind::Free => record.reserved != FREED,
-        Kind::Allocated | Kind::Mapped | Kind::Moved => (*slot).flags & FLAG_ALLOCATIONS != 0,
+        Kind::Allocated | Kind::Mapped | Kind::Taken => (*slot).flags & FLAG_ALLOCATIONS != 0,
         Kind::Read | Kind::Write if record.site != 0 => !server::is_hushed() || record.index.0 >= (*slot).log_from,
         _ => true,
     }

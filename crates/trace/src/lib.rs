@@ -28,6 +28,4 @@ mod varint;
 pub use error::Error;
 pub use op::{Op, Subject};
 pub use summary::Summary;
-pub use trace::{
-    Dependence, Dependences, Ending, Event, EventId, NO_OBJECT, Object, Origin, Trace, TraceBuilder, Unseen, Via,
-};
+pub use trace::{Dependence, Dependences, Ending, Event, EventId, NO_OBJECT, Object, Origin, Trace, TraceBuilder, Via};

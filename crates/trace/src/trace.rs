@@ -123,17 +123,9 @@ pub struct Ending {
     pub is_failure: bool,
     /// The trace has all of it, not only its start.
     pub is_whole: bool,
-    /// What it reached that is not in the trace.
-    pub unseen: Vec<Unseen>,
-}
-
-/// Something that an execution reached and that its trace does not have.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Unseen {
-    /// What it is, and where.
-    pub what: String,
-    /// Threads may order each other by it. Then a reordering of the trace may be none of the program.
-    pub may_order: bool,
+    /// What it reached that is not in the trace, and where. Threads may be ordered by it, or depend on it, so a reordering of the
+    /// trace may be none of the program.
+    pub unseen: Vec<String>,
 }
 
 /// The events of one execution, in order, as columns.

@@ -164,7 +164,7 @@ fn note() -> impl Strategy<Value = Event> {
             is_stack
         }),
         (address(), any::<u64>()).prop_map(|(block, size)| Event::Mapped { block, size }),
-        (address(), any::<u64>()).prop_map(|(block, size)| Event::Moved { block, size }),
+        (address(), any::<u64>()).prop_map(|(block, size)| Event::Taken { block, size }),
         prop::option::of(blockage()).prop_map(|on| Event::ThreadState { on }),
         (byte(Misuse::from_byte), any::<u64>(), other_thread()).prop_map(|(what, object, other)| Event::Misuse {
             what,

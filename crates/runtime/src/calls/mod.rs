@@ -11,6 +11,7 @@ mod nodes;
 mod routines;
 
 use crate::atomics::atomic_update;
+use crate::memory::log_taken;
 use crate::schedule::spin;
 use crate::signals::cancel;
 use crate::sync::files;
@@ -207,6 +208,9 @@ impl Call {
             return;
         }
         if self.has_returned {
+            if matches!(kind, Kind::Read | Kind::ReadRange) {
+                log_taken(address, len);
+            }
             hooks::happened(address, len, self.site, kind, self.code);
         } else {
             hooks::announced(address, len, self.site, kind, self.code, self.frame);

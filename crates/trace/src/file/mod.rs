@@ -38,8 +38,7 @@
 //! varint, and their bytes.
 //!
 //! The payload of the ending block says how the recorded execution ended: the outcome, a text; flags, a byte (1 it failed, 2
-//! the trace has all of it); and what is not in the trace, a varint and then for each a text and a byte (1 if threads may
-//! order each other by it, else 0). Files of version 4 never have this block.
+//! the trace has all of it); and what is not in the trace, a varint and that many texts. Files of version 4 never have this block.
 //!
 //! A *shape* is an operation at a site: together they describe an event completely except for its object, and a program
 //! has few of them. An operation usually also depends on the same reads each time that a thread reaches it by the same
@@ -54,6 +53,7 @@
 //! checks every number before it allocates or indexes anything, and the limit on shared bytes keeps names in proportion
 //! to the file.
 
+mod about;
 mod reader;
 mod segments;
 mod successors;

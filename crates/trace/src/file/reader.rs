@@ -3,14 +3,12 @@
 use super::segments::Segments;
 use super::successors::Successors;
 use super::{
-    BLOCK_EVENTS, BLOCK_HEADER_LEN, BRANCHES, DEPENDENCES, END, ENDING, EVENTS, FAILED, FORMAT_VERSION, HEADER_LEN,
-    LONG_NAME, MAGIC, MAX_SHARED, MOST_ENTRIES, OLDER_VERSION, ORIGIN, WHOLE, checksum,
+    BLOCK_EVENTS, BLOCK_HEADER_LEN, BRANCHES, DEPENDENCES, END, ENDING, EVENTS, FORMAT_VERSION, HEADER_LEN, LONG_NAME,
+    MAGIC, MAX_SHARED, MOST_ENTRIES, OLDER_VERSION, ORIGIN, about, checksum,
 };
 use crate::trace::{CHOSE, PART};
 use crate::varint::{Input, Short};
-use crate::{
-    Dependence, Ending, Error, Event, EventId, NO_OBJECT, Object, Op, Origin, Subject, Trace, TraceBuilder, Unseen, Via,
-};
+use crate::{Dependence, Error, Event, EventId, NO_OBJECT, Object, Op, Subject, Trace, TraceBuilder, Via};
 use memmap2::Mmap;
 use rustc_hash::FxHashMap;
 use std::fs::File;
@@ -199,12 +197,14 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
             decoder.builder.set_dependences();
         }
         if let Some(at) = self.blocks.origin {
-            let origin = read_origin(self.payload(0, at)?).map_err(|reason| Error::Corrupted { block: 0, reason })?;
+            let origin =
+                about::read_origin(self.payload(0, at)?).map_err(|reason| Error::Corrupted { block: 0, reason })?;
             decoder.builder.set_origin(origin);
         }
         if let Some(at) = self.blocks.ending {
             let block = self.blocks.events.len();
-            let ending = read_ending(self.payload(block, at)?).map_err(|reason| Error::Corrupted { block, reason })?;
+            let ending =
+                about::read_ending(self.payload(block, at)?).map_err(|reason| Error::Corrupted { block, reason })?;
             decoder.builder.set_ending(ending);
         }
         Ok(decoder)
@@ -221,46 +221,6 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
         }
         Ok(payload)
     }
-}
-
-fn text(input: &mut Input<'_>) -> Result<String, &'static str> {
-    let length = input.count()?;
-    Ok(std::str::from_utf8(input.bytes(length)?).map_err(|_| "a name is not UTF-8")?.to_owned())
-}
-
-/// Parses the payload of the ending block.
-fn read_ending(payload: &[u8]) -> Result<Ending, &'static str> {
-    let mut input = Input(payload);
-    let outcome = text(&mut input)?;
-    let flags = input.byte()?;
-    if flags & !(FAILED | WHOLE) != 0 {
-        return Err("unknown flags");
-    }
-    let unseen = |input: &mut Input<'_>| -> Result<Unseen, &'static str> {
-        let what = text(input)?;
-        match input.byte()? {
-            order @ (0 | 1) => Ok(Unseen { what, may_order: order == 1 }),
-            _ => Err("it neither orders threads nor does not"),
-        }
-    };
-    let unseen = (0..input.count()?).map(|_| unseen(&mut input)).collect::<Result<_, _>>()?;
-    let ending = Ending { outcome, is_failure: flags & FAILED != 0, is_whole: flags & WHOLE != 0, unseen };
-    if input.0.is_empty() { Ok(ending) } else { Err("it says more than it should") }
-}
-
-/// Parses the payload of the origin block.
-fn read_origin(payload: &[u8]) -> Result<Origin, &'static str> {
-    let mut input = Input(payload);
-    let program = text(&mut input)?;
-    let identity = text(&mut input)?;
-    let file = match input.byte()? {
-        0 => None,
-        1 => Some(text(&mut input)?),
-        _ => return Err("neither with input nor without"),
-    };
-    let arguments = (0..input.count()?).map(|_| text(&mut input)).collect::<Result<_, _>>()?;
-    let origin = Origin { program, identity, arguments, input: file };
-    if input.0.is_empty() { Ok(origin) } else { Err("it says more than it should") }
 }
 
 pub(super) struct Decoder {

@@ -2,8 +2,8 @@
 
 use super::successors::Successors;
 use super::{
-    BLOCK_EVENTS, BRANCHES, DEPENDENCES, END, ENDING, EVENTS, FAILED, FAR, FORMAT_VERSION, LONG_NAME, MAGIC,
-    MOST_ENTRIES, ORIGIN, SHORT, WHOLE, checksum, kind_of,
+    BLOCK_EVENTS, BRANCHES, DEPENDENCES, END, ENDING, EVENTS, FAR, FORMAT_VERSION, LONG_NAME, MAGIC, MOST_ENTRIES,
+    ORIGIN, SHORT, about, checksum, kind_of,
 };
 use crate::recording::Sink;
 use crate::varint;
@@ -77,11 +77,6 @@ const THREADS: usize = 0;
 const OBJECTS: usize = 1;
 const SITES: usize = 2;
 
-fn put_text(payload: &mut Vec<u8>, text: &str) {
-    varint::put(payload, text.len() as u64);
-    payload.extend_from_slice(text.as_bytes());
-}
-
 impl<W: Write> Writer<W> {
     /// Starts a file. `branches` and `dependences` say what will be recorded.
     ///
@@ -119,18 +114,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// If the output cannot be written.
     pub fn set_origin(&mut self, origin: &Origin) -> Result<(), Error> {
-        let mut payload = Vec::new();
-        put_text(&mut payload, &origin.program);
-        put_text(&mut payload, &origin.identity);
-        payload.push(origin.input.is_some().into());
-        if let Some(input) = &origin.input {
-            put_text(&mut payload, input);
-        }
-        varint::put(&mut payload, origin.arguments.len() as u64);
-        for argument in &origin.arguments {
-            put_text(&mut payload, argument);
-        }
-        self.write(ORIGIN, &payload)
+        self.write(ORIGIN, &about::origin(origin))
     }
 
     /// Sets how the recorded execution ended. Only at the end, after everything else.
@@ -139,15 +123,7 @@ impl<W: Write> Writer<W> {
     /// If the output cannot be written.
     pub fn set_ending(&mut self, ending: &Ending) -> Result<(), Error> {
         self.end_last_block()?;
-        let mut payload = Vec::new();
-        put_text(&mut payload, &ending.outcome);
-        payload.push(if ending.is_failure { FAILED } else { 0 } | if ending.is_whole { WHOLE } else { 0 });
-        varint::put(&mut payload, ending.unseen.len() as u64);
-        for unseen in &ending.unseen {
-            put_text(&mut payload, &unseen.what);
-            payload.push(unseen.may_order.into());
-        }
-        self.write(ENDING, &payload)
+        self.write(ENDING, &about::ending(ending))
     }
 
     /// Adds a thread.

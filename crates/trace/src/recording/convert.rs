@@ -182,7 +182,7 @@ impl<'n, S: Sink> Converter<'n, S> {
                         self.renew(piece);
                     }
                 }
-                Logged::Moved { block, size } => self.move_away(entry, block, size)?,
+                Logged::Taken { block, size } => self.take_in(entry, block, size)?,
                 Logged::Found { object } => {
                     let object = self.object(Subject::Order, object)?;
                     self.part(entry, Op::Order, object)?;
@@ -421,9 +421,9 @@ impl<'n, S: Sink> Converter<'n, S> {
         Ok(())
     }
 
-    /// Handles contents that move to memory of another name. What is read there is not followed back to what was written
-    /// here, so it counts as if it decided what the thread does next.
-    fn move_away(&mut self, entry: Entry<'_>, block: Address, size: u64) -> Result<(), Error> {
+    /// Handles memory that the C library has read, or copies to memory of another name. What it does with it is not followed, so it
+    /// counts as if it decided what the thread does next.
+    fn take_in(&mut self, entry: Entry<'_>, block: Address, size: u64) -> Result<(), Error> {
         let mut pieces = self.layout.pieces((block.0, block.0.saturating_add(size)));
         let mut count = 0;
         while let Some(piece) = self.layout.next(&mut pieces) {

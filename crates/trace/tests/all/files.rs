@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use racehunter_trace::{
-    Dependence, Ending, Error, Event, NO_OBJECT, Op, Origin, Subject, Trace, TraceBuilder, Unseen, Via, file, text,
+    Dependence, Ending, Error, Event, NO_OBJECT, Op, Origin, Subject, Trace, TraceBuilder, Via, file, text,
 };
 
 /// Any trace that a builder accepts, however senseless.
@@ -55,8 +55,7 @@ fn traces() -> impl Strategy<Value = Trace> {
 fn recorded_traces() -> impl Strategy<Value = Trace> {
     let origin =
         prop::option::of(("[ -~é]{0,9}", prop::collection::vec("[ -~é]{0,9}", 0..3), prop::option::of(".{0,3}")));
-    let unseen = ("[ -~é]{0,9}", any::<bool>()).prop_map(|(what, may_order)| Unseen { what, may_order });
-    let ending = ("[ -~é]{0,9}", any::<bool>(), any::<bool>(), prop::collection::vec(unseen, 0..3))
+    let ending = ("[ -~é]{0,9}", any::<bool>(), any::<bool>(), prop::collection::vec("[ -~é]{0,9}", 0..3))
         .prop_map(|(outcome, is_failure, is_whole, unseen)| Ending { outcome, is_failure, is_whole, unseen });
     (traces(), origin, prop::option::of(ending)).prop_map(|(trace, origin, ending)| {
         let mut builder = TraceBuilder::from(trace);
