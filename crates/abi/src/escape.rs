@@ -79,6 +79,8 @@ byte_enum! {
         OwnStack = 33,
         /// The execution was an iteration of an in-process loop: what the program does after the loop is not part of it.
         Iteration = 34,
+        /// A relaxed store continued the release sequence of its own thread, as C11 and C++11 to C++17 say, and C++20 does not.
+        OwnSequence = 35,
     }
 }
 
@@ -119,6 +121,7 @@ impl Escape {
                 | Self::Excused
                 | Self::LetGo
                 | Self::Iteration
+                | Self::OwnSequence
         )
     }
 }

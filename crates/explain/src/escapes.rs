@@ -67,6 +67,7 @@ fn gap(symbols: &Symbols, escaped: &Escaped) -> Option<Gap> {
         | Escape::WeakExchange
         | Escape::Excused
         | Escape::Iteration
+        | Escape::OwnSequence
         | Escape::LetGo => return None,
         Escape::Fork => Gap::Fork,
         Escape::Spawn => Gap::Spawn,

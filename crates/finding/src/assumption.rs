@@ -57,6 +57,8 @@ assumptions! {
     FutexWaits = "waits on a futex with a deadline end by a wake-up or a time-out",
     /// The program has a weak compare-exchange.
     WeakExchange = "a weak compare-exchange fails only if the value differs",
+    /// A thread stores to an atomic with relaxed order after it has released to it.
+    OwnSequence = "a relaxed store continues the release sequence of its own thread, as up to C++17",
     /// Some races are not reported.
     Excused = "races on the standard streams, and those that annotations excuse, do not count",
     /// The program wants a small stack, and has a larger one.

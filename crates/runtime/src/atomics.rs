@@ -163,6 +163,9 @@ pub(crate) unsafe extern "C" fn atomic_store(address: usize, site: *mut u8, info
 unsafe fn continues_by_store(releasers: &Releasers, code: usize) -> bool {
     let thread = CURRENT.get();
     let continues = releasers.are_continued_by(thread);
+    if continues {
+        escapes::own_sequence();
+    }
     if continues && releasers.are_others_than(thread) {
         log::escape(Escape::Unmodelled, code, (UNMODELLED_FUNCTION + UNMODELLED_SEQUENCE) as usize, 0);
     }

@@ -60,6 +60,13 @@ pub(crate) unsafe fn timed_wait() {
     assume(Escape::TimedWait);
 }
 
+/// Notes a relaxed store that continues the release sequence of its own thread, which depends on the version of the language.
+pub(crate) unsafe fn own_sequence() {
+    if LIVE.get() > 1 {
+        assume(Escape::OwnSequence);
+    }
+}
+
 /// Notes that the execution was one iteration of a loop in a process that continues.
 pub(crate) unsafe fn is_iteration() {
     assume(Escape::Iteration);

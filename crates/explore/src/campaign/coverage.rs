@@ -5,11 +5,12 @@ use crate::{Escape, Execution, Part, Points};
 use racehunter_finding::{Assumption, Coverage};
 
 /// The assumption for each escape, in the order of reports.
-const ASSUMED: [(Escape, Assumption); 15] = [
+const ASSUMED: [(Escape, Assumption); 16] = [
     (Escape::Clock, Assumption::Time),
     (Escape::TimedWait, Assumption::TimedWaits),
     (Escape::FutexWait, Assumption::FutexWaits),
     (Escape::WeakExchange, Assumption::WeakExchange),
+    (Escape::OwnSequence, Assumption::OwnSequence),
     (Escape::Excused, Assumption::Excused),
     (Escape::SmallStack, Assumption::StackSize),
     (Escape::Stays, Assumption::BlocksStay),
