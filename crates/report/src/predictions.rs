@@ -451,6 +451,9 @@ impl Summary {
                 text += &format!("              {}\n", sites.join(" and "));
             }
         }
+        if let Some(how) = &self.failed {
+            text += &format!("   Failed   the recorded execution {how}\n");
+        }
         for what in &self.unseen {
             text += &format!("   Unseen   {what}\n");
         }
