@@ -20,7 +20,10 @@ struct Victim {
 
 impl Victim {
     fn new(server: &Server) -> Self {
-        let (workshop, program) = Workshop::with_program(SLOW_SUMS);
+        // Long enough that the hunt is not over before everything has died once, also if the machine is slow to say how far it is.
+        let slower = SLOW_SUMS.replace("{0, 10 * 1000 * 1000}", "{0, 15 * 1000 * 1000}");
+        assert_ne!(slower, SLOW_SUMS);
+        let (workshop, program) = Workshop::with_program(&slower);
         let one = Workshop::new().hunt(&program, &[&EXHAUSTIVE[..], &["--jobs", "8"]].concat()).expect(0);
         let url = server.url();
         let more = ["--engine", &url, "--part-runs", "12", "--engine-lease", "1s", "--jobs", "1"];

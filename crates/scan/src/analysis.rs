@@ -73,6 +73,14 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
         let what = format!("`{name}`, which the program defines and the compiler may call");
         gaps.0.insert(Gap { what, place: None });
     }
+    for name in program.called_by_libraries() {
+        let what = format!("`{name}`, which the program defines and libraries may call");
+        gaps.0.insert(Gap { what, place: None });
+    }
+    if let Some(name) = program.describes_exceptions() {
+        let what = format!("`{name}`, which the library calls if an exception ends the program");
+        gaps.0.insert(Gap { what, place: None });
+    }
     // Assembler outside functions may define and alias symbols.
     if program.has_symbol(racehunter_ir::MODULE_ASSEMBLER) {
         let what = "assembler outside of functions".to_owned();

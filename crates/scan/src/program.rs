@@ -287,6 +287,26 @@ impl Program {
         names.map(|function| self.function_name(function)).filter(move |name| is_called_for(name, &intrinsics))
     }
 
+    /// Returns functions of the program that replace the allocator. Libraries call them wherever they allocate: `new[]` calls the
+    /// program's `new`, and `strdup` its `malloc`.
+    pub fn called_by_libraries(&self) -> impl Iterator<Item = &str> {
+        let names = self.functions().filter(|&function| !self.is_internal(function));
+        names.map(|function| self.function_name(function)).filter(|name| is_allocator(name))
+    }
+
+    /// Returns a function of the program that the C++ library calls to print the exception that ends the program: an overridden
+    /// `std::exception::what` that does more than return an address.
+    pub fn describes_exceptions(&self) -> Option<&str> {
+        let overrides = |name: &str| name.starts_with("_ZNK") && name.ends_with("4whatEv");
+        let acts = |&function: &FunctionId| {
+            let code = self.function(function).0;
+            code.instructions.iter().any(|instruction| is_action(code, instruction))
+        };
+        let throws = self.has_symbol("__cxa_throw");
+        let mut own = self.functions().filter(|&function| overrides(self.function_name(function)));
+        own.find(acts).filter(|_| throws).map(|function| self.function_name(function))
+    }
+
     fn is_internal(&self, function: FunctionId) -> bool {
         let (code, module) = self.function(function);
         self.modules[module].symbol(code.symbol).is_some_and(|symbol| symbol.linkage == ir::Linkage::Internal)
@@ -358,6 +378,45 @@ impl std::fmt::Display for SourceLocation {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{}:{}", self.file, self.line)
     }
+}
+
+/// Returns true if an instruction calls something, writes memory, or reads any but that which a parameter leads to directly.
+fn is_action(code: &ir::Function, instruction: &ir::Instruction) -> bool {
+    use ir::Operation::{Call, CompareExchange, Fence, Invoke, Load, Store, Update};
+    match instruction.operation {
+        Call | Invoke { .. } | Store { .. } | Update { .. } | CompareExchange { .. } | Fence { .. } => true,
+        Load { .. } => match instruction.operands[..] {
+            [ir::Operand::Parameter(_)] => false,
+            [ir::Operand::Instruction(address)] => {
+                let address = &code.instructions[address.0 as usize];
+                let is_member = matches!(address.operation, ir::Operation::Offset { .. } | ir::Operation::Cast(_));
+                !is_member || !matches!(address.operands.first(), Some(ir::Operand::Parameter(_)))
+            }
+            _ => true,
+        },
+        _ => false,
+    }
+}
+
+/// Returns true if a function of this name, defined by a program, takes the place of one of the allocator.
+fn is_allocator(name: &str) -> bool {
+    const NAMES: [&str; 11] = [
+        "malloc",
+        "free",
+        "calloc",
+        "realloc",
+        "reallocarray",
+        "memalign",
+        "aligned_alloc",
+        "posix_memalign",
+        "valloc",
+        "pvalloc",
+        "malloc_usable_size",
+    ];
+    // `operator new`, `new[]`, `delete` and `delete[]`, each with its forms; not the placement forms, which headers define.
+    const OPERATORS: [&str; 4] = ["_Znwm", "_Znam", "_ZdlPv", "_ZdaPv"];
+    const PLACEMENT: [&str; 4] = ["_ZnwmPv", "_ZnamPv", "_ZdlPvS_", "_ZdaPvS_"];
+    NAMES.contains(&name) || OPERATORS.iter().any(|operator| name.starts_with(operator)) && !PLACEMENT.contains(&name)
 }
 
 #[cfg(test)]

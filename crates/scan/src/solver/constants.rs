@@ -8,12 +8,13 @@
 use super::{Solver, State};
 use crate::cfg::blocks::range;
 use crate::domain::linear::{linear, passed};
-use crate::locks::lockset::{HeldLock, may_be};
+use crate::locks::lockset::{HeldLock, LockId, may_be};
 use crate::models::Model;
 use crate::pointer::InstanceId;
 use racehunter_ir::{
     BinaryOperator, CastOperator, Function, Instruction, InstructionId, Operand, Operation, Predicate, Type,
 };
+use std::collections::BTreeSet;
 
 impl Solver<'_, '_> {
     /// Returns true if the values of an instance have unique names.
@@ -220,6 +221,58 @@ impl Solver<'_, '_> {
                 self.unlock(&linear(points_to, id, operand), &addresses, state);
             }
         }
+        // A function of the program that passes such a result on, as those of `std::mutex` do.
+        for &callee in instance.callees.get(&call).into_iter().flatten() {
+            if self.may_return_failure(callee, &mut BTreeSet::new()) {
+                let takes = |key: &LockId| match *key {
+                    LockId::At(base, _) => {
+                        self.summaries.takes(callee, &Some(base)) || self.summaries.takes(callee, &None)
+                    }
+                    LockId::Relative(_) => true,
+                    LockId::Atomic | LockId::Flag(..) => false,
+                };
+                state.taken.retain(|key| !takes(key));
+                state.lockset.retain(|held| !takes(&held.id));
+                state.depths.forget(|base, at| takes(&LockId::At(base, at)));
+            }
+        }
+    }
+
+    /// Returns true if the result of a function may be that of a call that was to take a lock.
+    fn may_return_failure(&self, id: InstanceId, seen: &mut BTreeSet<(InstanceId, u32)>) -> bool {
+        let (points_to, instance) = (self.points_to, &self.points_to.instances[id]);
+        let code = points_to.code(id);
+        let locks = |at: u32| {
+            let mut names = instance.outside.get(&at).into_iter().flatten();
+            names.any(|name| matches!(points_to.models.of(name), Some(Model::Lock(_))))
+        };
+        let returns = code.instructions.iter().filter(|instruction| instruction.operation == Operation::Return);
+        let mut work: Vec<&Operand> = returns.flat_map(|instruction| &instruction.operands).collect();
+        while let Some(operand) = work.pop() {
+            let &Operand::Instruction(value) = operand else { continue };
+            if !seen.insert((id, value.0)) {
+                continue;
+            }
+            let instruction = code.instruction(value);
+            match instruction.operation {
+                Operation::Call | Operation::Invoke { .. } => {
+                    let mut callees = instance.callees.get(&value.0).into_iter().flatten();
+                    if locks(value.0) || callees.any(|&callee| self.may_return_failure(callee, seen)) {
+                        return true;
+                    }
+                }
+                // What was stored there is not followed.
+                Operation::Load { .. } => {
+                    let mut calls = instance.callees.values().flatten();
+                    let any = instance.outside.keys().any(|&at| locks(at));
+                    if any || calls.any(|&callee| self.may_return_failure(callee, seen)) {
+                        return true;
+                    }
+                }
+                _ => work.extend(&instruction.operands),
+            }
+        }
+        false
     }
 
     /// Returns true if it depends on a result whether a lock is held.
