@@ -433,6 +433,8 @@ pub struct Scan {
     /// C and C++ files of one program, or the program
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
+    #[arg(last = true, help = "Arguments of the program, which are tried first when it is executed")]
+    pub arguments: Vec<String>,
 }
 
 /// Arguments of `replay`.

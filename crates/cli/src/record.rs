@@ -114,7 +114,6 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         eprintln!("warning: {warning}");
     }
     Ok(match recorded.threads {
-        // What failed was not explained, and not replayed.
         _ if recorded.ending.is_failure => Exit::Incomplete,
         0 | 1 => Exit::Nothing,
         _ => Exit::Clean,

@@ -15,6 +15,7 @@ pub fn run(arguments: &Scan) -> Result<Exit> {
     let began = Instant::now();
     let task = scan::Scan {
         files: arguments.files.clone(),
+        arguments: arguments.arguments.clone(),
         cflags: arguments.cflags.clone(),
         backend: arguments.backend.clone(),
         approximation: arguments.approx,
@@ -26,19 +27,17 @@ pub fn run(arguments: &Scan) -> Result<Exit> {
         deadline: began + arguments.time.unwrap_or(DEFAULT_TIME),
         clock: Clock::new(Instant::now),
     };
-    let mut watch = Watch::new(arguments.voice);
-    let Scanned { report, verdict, is_read } = scan::scan(&task, &mut watch)?;
+    let Scanned { report, verdict, is_read } = scan::scan(&task, &mut Watch::new(arguments.voice))?;
     if let Some(path) = &arguments.witness {
         scan::write_witness(path, &arguments.files, &verdict, SystemTime::now())?;
     }
     let suspected = report.pairs.iter().map(scan::suspected).collect();
     let results = Results { report: &report, verdict: &verdict, suspected, is_task: arguments.svcomp };
-    let mut reporter = reporter(Output { message_format: arguments.message_format, color: arguments.color });
-    reporter.scan(&results, began.elapsed()).context("cannot write the results")?;
+    let output = Output { message_format: arguments.message_format, color: arguments.color };
+    reporter(output).scan(&results, began.elapsed()).context("cannot write the results")?;
     Ok(match verdict.word {
         Word::Race => Exit::Findings,
-        Word::RaceFree => Exit::Clean,
         Word::Unknown if arguments.require_complete || !is_read => Exit::Incomplete,
-        Word::Unknown => Exit::Clean,
+        Word::RaceFree | Word::Unknown => Exit::Clean,
     })
 }

@@ -39,6 +39,8 @@ pub enum Approximation {
 pub struct Scan {
     /// C and C++ files of one program, or the program.
     pub files: Vec<PathBuf>,
+    /// Arguments of the program, for executions. What is proved holds for all.
+    pub arguments: Vec<String>,
     /// Options for the compiler.
     pub cflags: Option<String>,
     /// How to follow pointers.

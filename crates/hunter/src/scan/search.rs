@@ -95,6 +95,12 @@ pub(super) fn search(
         Ok::<_, Error>(result)
     };
     let left = || scan.clock.until(scan.deadline);
+    if !scan.arguments.is_empty() {
+        let result = round(Way::Some, scan.arguments.clone(), EVENTS, left() / 2)?;
+        if let Some(finding) = result.race {
+            return Ok(Found::Race(Box::new(finding)));
+        }
+    }
     if !has_inputs {
         // If all schedules would be a proof, run them one after the other: small programs have few.
         let ways = [(Way::All, left() / SHARE_OF_ALL), (Way::Some, left() / 2)];
