@@ -38,7 +38,7 @@
 //! varint, and their bytes.
 //!
 //! The payload of the ending block says how the recorded execution ended: the outcome, a text; flags, a byte (1 it failed, 2
-//! the trace has all of it); and what is not in the trace, a varint and that many texts. Files of version 4 never have this block.
+//! the trace has all of it); and what is not in the trace, a varint and that many texts.
 //!
 //! A *shape* is an operation at a site: together they describe an event completely except for its object, and a program
 //! has few of them. An operation usually also depends on the same reads each time that a thread reaches it by the same
@@ -70,10 +70,8 @@ use crate::{Error, Event, EventId, Trace};
 use rustc_hash::FxHashMap;
 use std::io::Write;
 
-/// Version of the format. Files of other versions are refused, but for those of [`OLDER_VERSION`].
+/// Version of the format. Files of another version are refused.
 pub const FORMAT_VERSION: u32 = 5;
-/// The version before it, which lacks the ending block.
-const OLDER_VERSION: u32 = 4;
 
 const MAGIC: [u8; 8] = *b"RHTRACE\0";
 const HEADER_LEN: usize = 16;

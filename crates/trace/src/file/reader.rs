@@ -4,7 +4,7 @@ use super::segments::Segments;
 use super::successors::Successors;
 use super::{
     BLOCK_EVENTS, BLOCK_HEADER_LEN, BRANCHES, DEPENDENCES, END, ENDING, EVENTS, FORMAT_VERSION, HEADER_LEN, LONG_NAME,
-    MAGIC, MAX_SHARED, MOST_ENTRIES, OLDER_VERSION, ORIGIN, about, checksum,
+    MAGIC, MAX_SHARED, MOST_ENTRIES, ORIGIN, about, checksum,
 };
 use crate::trace::{CHOSE, PART};
 use crate::varint::{Input, Short};
@@ -43,7 +43,7 @@ impl Blocks {
             return Err(Error::NotATrace);
         }
         let version = word(MAGIC.len()).ok_or(Error::Truncated { block: 0 })?;
-        if version != FORMAT_VERSION && version != OLDER_VERSION {
+        if version != FORMAT_VERSION {
             return Err(Error::Version { found: version, expected: FORMAT_VERSION });
         }
         let flags = word(MAGIC.len() + 4).ok_or(Error::Truncated { block: 0 })?;
