@@ -119,7 +119,7 @@ fn broken_traces_are_explained() {
     assert!(impossible.contains("it releases a lock that its thread does not hold"), "{impossible}");
     let nonsense = message("nonsense.std", b"T0|w(x)|1\nhello\n");
     assert!(nonsense.contains("line 2: expected"), "{nonsense}");
-    let truncated = message("truncated.rht", b"RHTRACE\0\x04\0\0\0\0\0\0\0");
+    let truncated = message("truncated.rht", b"RHTRACE\0\x05\0\0\0\0\0\0\0");
     assert!(truncated.contains("the trace ends within block 0"), "{truncated}");
     let output = racehunter(&["trace", "there-is-no-such-file.rht"]);
     assert_eq!(output.status.code(), Some(2));
