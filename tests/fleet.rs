@@ -177,27 +177,29 @@ int main(void) {
 }
 "#;
 
-/// Only schedules in which one thread sees the other in the middle look at the environment.
+/// Only schedules with a preemption look at the environment, so the first execution is the same in any.
 const DEPENDS_LATE: &str = r#"
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-static atomic_int step;
+static atomic_int sum;
 
-static void *walk(void *unused) {
-    atomic_store(&step, 1);
-    atomic_store(&step, 2);
+static void *add(void *unused) {
+    for (int i = 0; i < 6; i++)
+        atomic_fetch_add(&sum, 1);
+    if (atomic_load(&sum) == 7)
+        assert(getenv("LENIENT"));
     return unused;
 }
 
 int main(void) {
-    pthread_t thread;
-    pthread_create(&thread, NULL, walk, NULL);
-    if (atomic_load(&step) == 1)
-        assert(getenv("LENIENT"));
-    pthread_join(thread, NULL);
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, add, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
     return 0;
 }
 "#;
@@ -207,13 +209,15 @@ fn a_worker_refuses_another_environment_that_the_first_execution_does_not_show()
     let server = Server::new();
     let (workshop, program) = Workshop::with_program(DEPENDS_LATE);
     let url = server.url();
-    let options = [&EXHAUSTIVE[..], &["--engine", &url, "--part-runs", "1"]].concat();
+    let options = [&EXHAUSTIVE[..], &["--engine", &url, "--part-runs", "16"]].concat();
     let hunt = Started::new(&mut workshop.hunt_command(&program, &options));
     let words = ["worker", "--engine", &url, "--name"];
     let lenient = Started::new(racehunter(words).arg("lenient").env("LENIENT", "1"));
+    lenient.wait_until_it_says("the variable `LENIENT` of the environment");
+    let strict = Started::new(racehunter(words).arg("strict"));
     let hunted = Hunted::new(hunt.finish()).expect(1);
     assert!(hunted.findings.iter().any(|finding| finding.kind == "assertion"), "{:?}", hunted.overview());
-    end(vec![lenient]);
+    end(vec![lenient, strict]);
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn around(out: &Path) -> Vec<PathBuf> {
 /// Returns the program of a finding: the one that the user names, or else the one that [`program`] finds.
 ///
 /// # Errors
-/// If it is not the program of the finding, or there is none.
+/// If the given program is not that of the finding, or no program is found.
 pub fn find(stored: &Stored, path: Option<&Path>, out: &Path) -> Result<PathBuf, Error> {
     match path {
         Some(path) => named(stored, path),

@@ -63,7 +63,7 @@ fn what_is_proved_is_true() {
             let report = report_of(backend);
             assert!(
                 truth != Truth::Race || !report.is_race_free(),
-                "program {seed} has a race, and {} proves that there is none:\n{source}",
+                "program {seed} has a race, but {} calls it race-free:\n{source}",
                 backend.name()
             );
             if truth == Truth::None && report.is_race_free() {
@@ -95,7 +95,7 @@ fn what_is_proved_about_endings_is_true() {
             let is_proved = report(&source, backend, &models).is_race_free();
             assert!(
                 truth != Truth::Race || !is_proved,
-                "program {seed} has a race, and {} proves that there is none:\n{source}",
+                "program {seed} has a race, but {} calls it race-free:\n{source}",
                 backend.name()
             );
             proved += u64::from(position == 0 && is_proved && truth == Truth::None);
